@@ -1,7 +1,7 @@
-"""Floor 1: the words the whole house uses. Nothing here imports from any other floor.
+"""Base layer: dtypes, settings, errors, tracing and small helpers. It imports no other layer.
 
-The rooms are imported one by one (`weft.base.dtype`, `weft.base.errors`, ...); only the names that
-every room needs are re-exported here.
+Modules are imported one by one (`weft.base.dtype`, `weft.base.errors`, ...). Only the names that
+every layer needs are re-exported here.
 """
 
 from weft.base.dtype import AddrSpace, DType, ImageDType, PtrDType, dtypes, to_dtype

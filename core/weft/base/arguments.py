@@ -1,8 +1,7 @@
-"""Arguments as people pass them: taken for what they mean, or refused in plain words.
+"""Argument checks: convert arguments to the type that a function uses, or refuse them.
 
-Every function gives the value in the one kind that the caller goes on with, or raises an
-ArgumentError (a WrongKind for a type that means nothing) that names the argument, what was given,
-and what would do.
+Each function returns the value in one type, or raises an ArgumentError (a WrongKind for a type that
+means nothing) that names the argument, the given value, and a value that works.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Atomic replacement of a file: written under a temporary name beside it, synced, then renamed.
+"""Atomic file replacement: write a temporary file beside the target, sync it, rename it.
 
 A reader finds the old content or the new one, never a part, also after a crash. A process that is
-killed while it writes cannot remove its temporary file: each is locked (flock) by its writer for as
-long as that lives, and the next write of the same name removes those that nobody holds. The lock,
-unlike a process number, also tells live writers from dead ones across containers that share a
-folder.
+killed while it writes cannot remove its temporary file. Each is locked (flock) by its writer for as
+long as the writer lives, and the next write of the same name removes those without a lock. Unlike a
+process id, the lock works across containers that share a folder.
 
-in:  where a file is to be      out: a temporary path to write to
+in:  the path of a file      out: a temporary path to write to
 """
 
 from __future__ import annotations
@@ -122,7 +121,7 @@ def _remove_if_abandoned(temporary: Path) -> None:
     flags = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         held = os.open(temporary, flags)
-    except OSError as error:  # it is gone, or somebody else's
+    except OSError as error:  # it is gone, or another process has it
         let_through(error)
         return
     try:

@@ -1,4 +1,4 @@
-"""Python's search for cycles, put off while graphs are made that have none, spared them later."""
+"""Garbage collection control: suspend the cycle collector while graphs without cycles are built."""
 
 from __future__ import annotations
 

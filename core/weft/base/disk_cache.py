@@ -1,13 +1,13 @@
-"""Bytes by key, kept on disk between runs: compiled kernels, search results.
+"""Disk cache: keep bytes by key between runs: compiled kernels, search results.
 
 One SQLite file in `settings.CACHE_DIR` serves all processes; each name and version has a table of
-its own in it. A cache must never be the reason that something fails: whatever goes wrong with the
-file reads as a miss. `settings.CACHE = 0` makes every read a miss and every write nothing.
+its own. The cache never makes an operation fail: every problem with the file reads as a miss.
+`settings.CACHE = 0` makes every read a miss and ignores writes.
 
-Each entry carries a checksum of its table, key and value: one that does not match is a miss. A
-file that SQLite cannot read is damaged: it is renamed (`cache.sqlite3.damaged`) and a new one is
-begun. A file that cannot be used (locked by another process for longer than `PATIENCE`, read-only,
-on a full disk) is left alone for the rest of the process. A RuntimeWarning says either once.
+Each entry has a checksum of its table, key and value; a mismatch is a miss. A file that SQLite
+cannot read is damaged: it is renamed (`cache.sqlite3.damaged`) and a new one is created. A file
+that cannot be used (locked by another process for longer than `PATIENCE`, read-only, on a full
+disk) is ignored for the rest of the process. A RuntimeWarning reports either once.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SUFFIXES = ("-wal", "-shm", "-journal", "")
 _PAUSE = 0.001  # seconds between two attempts, at first
 _LONGEST_PAUSE = 0.02
 _REPAIRS = 3
-"""How often one process begins a file anew, where it is damaged again and again."""
+"""How often one process recreates a file that is damaged repeatedly."""
 
 # Primary result codes of SQLite.
 _PERMISSION, _BUSY, _LOCKED, _READ_ONLY, _IO, _FULL, _CANNOT_OPEN = 3, 5, 6, 8, 10, 13, 14
@@ -138,7 +138,7 @@ class DiskCache:
     def _tried(
         self, path: str, statement: str, values: tuple[bytes, ...]
     ) -> tuple[object, ...] | None:
-        """The same from this file, which is made anew where it is damaged."""
+        """The same from this file, which is recreated if it is damaged."""
         writes = not statement.startswith("SELECT")
         while True:
             inode = _inode(path)
@@ -204,7 +204,7 @@ def _connect(path: str) -> sqlite3.Connection:
         _connections.process = os.getpid()
     known = _connections.open.get(path)
     if known is not None:
-        # Someone may have moved the file away meanwhile; writing to the old one helps nobody.
+        # Another process may have moved the file away; writing to the old one is useless.
         if known[1] == _inode(path):
             return known[0]
         _close(path)
@@ -375,5 +375,5 @@ def _warn() -> None:
             return  # another thread said it
         try:
             warnings.warn(text, RuntimeWarning, stacklevel=2)
-        except RuntimeWarning:  # warnings are errors here, but a cache fails nobody
+        except RuntimeWarning:  # warnings are errors here, but a cache must not fail
             print(f"weft: {text}", file=sys.stderr)

@@ -1,7 +1,7 @@
-"""Files from the network, kept below `settings.CACHE_DIR`.
+"""Downloads: fetch files from the network into `settings.CACHE_DIR`.
 
-A file is fetched once for each address; whoever reads it finds it whole or not at all, since it is
-written under another name first. With the setting CACHE off it is fetched every time.
+A file is fetched once for each address. Readers find it complete or not at all, since it is written
+under a temporary name first. With the setting CACHE off it is fetched every time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The `dtypes` table: every element by name, and the questions one asks of dtypes.
+"""Dtype table: every dtype by name, and questions about dtypes.
 
 What a dtype is, and how vectors, pointers and images come from elements, is in `dtype_classes.py`.
 """
@@ -338,7 +338,7 @@ def to_dtype(given: Any) -> DType:
         return from_py(given())
     if type(given).__name__ == "dtype" and type(given).__module__ == "torch":
         return _named(str(given))
-    # Whoever holds a NumPy type has imported NumPy; the base floor itself never does.
+    # a NumPy type implies that NumPy is imported; this layer never imports it
     numpy: Any = sys.modules.get("numpy")
     if numpy is not None:
         known: Any = given
@@ -487,7 +487,7 @@ class dtypes(metaclass=_Dtypes):
         imagef = imagef
 
 
-# The questions about kinds are asked all the time: sets answer faster than the table's tuples.
+# sets, since these questions are asked very often
 _FLOATS, _INTS, _UINTS = map(frozenset, (dtypes.floats, dtypes.ints, dtypes.uints))
 
 # Exponent bits, mantissa bits, and whether infinities exist.

@@ -1,8 +1,8 @@
-"""The classes of dtypes: an element or several side by side, a pointer, an image.
+"""Dtype classes: scalars and vectors, pointers, images.
 
-Every dtype is interned, so `is` compares them, hashing is by identity, and pickling gives the same
-object back. `x.vec(n)` and `x.ptr(size, space)` derive dtypes from one another, `image` makes those
-of images; `scalar()` and `base` lead back. Which elements there are is said in `dtype.py`.
+Every dtype is interned, so `is` compares them, hashing is by identity, and pickling returns the
+same object. `x.vec(n)` and `x.ptr(size, space)` derive dtypes from one another, `image` makes image
+dtypes; `scalar()` and `base` lead back. The dtypes themselves are in `dtype.py`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The one family of errors that the house raises at people.
+"""Error classes: all errors that weft raises.
 
-Every error answers three questions: what was asked for, why it cannot be had, and what to try
-instead. The answers are fields, so tests and tools read them without parsing the message. Each
-error is also of the built-in classes that a Python programmer would expect, so general `except`
-clauses keep working: `ShapeError` is a `ValueError` as in NumPy and a `RuntimeError` as in PyTorch.
+Every error answers three questions: what was asked for, why it failed, and what to try instead. The
+answers are fields, so tests and tools read them without parsing the message. Each error is also of
+the built-in classes that a Python programmer expects, so general `except` clauses keep working:
+`ShapeError` is a `ValueError` as in NumPy and a `RuntimeError` as in PyTorch.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Signals at moments that do no harm, and exceptions of their handlers, which belong to the user.
+"""Signal safety: defer signals during critical sections, and propagate exceptions of signal
+handlers.
 
-Python runs a signal's handler in the main thread after whatever call it is in, and what the handler
-raises (KeyboardInterrupt, a time limit of a test runner) appears there. So what has been done by
-then, and what has not, cannot be told: a kernel that has run may pass for one that has not. And
-code that expects exceptions of a plugin or a file takes those of the handler for one of them.
+Python runs a signal handler in the main thread after any call, and its exception
+(KeyboardInterrupt, a time limit of a test runner) is raised there. Then it is unknown which steps
+are done: a kernel that ran may count as one that did not. Code that expects exceptions of a plugin
+or a file may also take the exception of a handler for one of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Integer arithmetic that Python spells differently: rounding up, and division as C has it."""
+"""Integer arithmetic: rounding up, and division with the semantics of C."""
 
 from __future__ import annotations
 

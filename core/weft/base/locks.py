@@ -1,9 +1,9 @@
-"""Locks that a forked child can take, whoever held them in its parent.
+"""Fork-safe locks: locks that are free in a forked child.
 
-A child of `os.fork` has one thread, the one that forked. A lock that another one held would never
-be given back; here all are free in the child. What they guard is as that thread left it: whoever
-uses such a lock changes things so that a step that was not finished does no harm, or has the fork
-wait for it (`lock_around_forks`).
+A child of `os.fork` has one thread, the one that forked. A lock that another thread held would
+never be released; here all locks are free in the child. The guarded data is as that thread left it:
+code that uses such a lock keeps an interrupted update harmless, or makes the fork wait for it
+(`lock_around_forks`).
 """
 
 from __future__ import annotations

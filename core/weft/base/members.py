@@ -1,4 +1,4 @@
-"""Classes of named members: what `enum` gives, and every member found as fast as any attribute.
+"""Enumerations: classes of named members like `enum`, with fast attribute access.
 
     class Colour(Member, int):
         RED = auto()        # Colour.RED.name == "RED", Colour.RED.value == 1

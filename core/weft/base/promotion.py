@@ -1,4 +1,4 @@
-"""Which dtype comes out where several go in.
+"""Type promotion: the dtype of an operation on operands of several dtypes.
 
 Arrays promote as the array API standard says; where it leaves a mix open, as PyTorch does: an
 integer with a float gives that float unwidened, two float formats of which neither holds the other

@@ -1,7 +1,7 @@
-"""Which operation of the user's made a node, and where: what errors and reports say of it.
+"""Provenance records: the user operation that made a node, and its line, for errors and reports.
 
-The Tensor floor records it (`weft/tensor/protocol.py` walks the stack where a node is made); this
-room is what is recorded, and how it reads.
+The tensor layer records it: `weft/tensor/protocol.py` inspects the stack where a node is made. This
+module is the record and its text form.
 """
 
 from __future__ import annotations

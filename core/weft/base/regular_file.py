@@ -1,7 +1,7 @@
-"""Whether a path can be read or replaced as a file.
+"""Regular-file check: whether a path can be read or replaced as a file.
 
-A pipe has no size and blocks whoever opens it; a device (`/dev/null`) that is replaced by a file is
-gone. Both are refused before they are opened.
+A pipe has no size and blocks its reader. A device (`/dev/null`) that is replaced by a file is lost.
+Both are refused before they are opened.
 
 in:  a path      out: nothing, or an error of the operating system's classes
 """

@@ -1,4 +1,4 @@
-"""Python values as a dtype would hold them: wrapping, rounding, and the bits themselves.
+"""Scalar conversion: Python values as a dtype represents them: wrapping, rounding, bits.
 
 These functions are the meaning of constants and of casts, the same on every device:
 

@@ -1,4 +1,4 @@
-"""Small helpers over sequences that the whole house shares. Nothing here knows about tensors."""
+"""Sequence helpers, independent of tensors."""
 
 from __future__ import annotations
 

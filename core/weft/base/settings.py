@@ -1,11 +1,11 @@
-"""Everything that can be set from outside, in one table; the only reader of the environment.
+"""Settings: one table of everything that can be configured, the only reader of the environment.
 
 Each setting `NAME` is read from `WEFT_NAME` once, when this module is imported. After that it is
-read as `settings.NAME`, and changed for a stretch of code with `settings.override(NAME=...)`, as
-a with-block or as a decorator. Values live in context variables: an override is seen by the code
-it encloses and by nobody in another thread or task.
+read as `settings.NAME`, and changed for a stretch of code with `settings.override(NAME=...)`, as a
+with-block or as a decorator. Values are context variables: an override affects the code inside it,
+and no other thread or task.
 
-A value that does not parse raises ArgumentError that names the variable.
+A value that does not parse raises an ArgumentError that names the variable.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Setting:
         return PREFIX + self.name
 
     def parse(self, text: str) -> int | str:
-        """The value that a piece of text stands for; ArgumentError names the variable."""
+        """The value of a text; ArgumentError names the variable."""
         if self.type is str:
             return self.check(text, self.env)
         try:
@@ -163,7 +163,9 @@ TABLE: tuple[Setting, ...] = (
         "1: operands of products and convolutions, and what is cast to an image, "
         "lie in images where there are any",
     ),
-    Setting("SCHEDULE_CACHE", 1, "0: every graph is scheduled anew, also where an equal one was"),
+    Setting(
+        "SCHEDULE_CACHE", 1, "0: schedule every graph, also where an equal one was scheduled before"
+    ),
     Setting("MEMORY_PLANNER", 1, "0: intermediates of a schedule do not share memory"),
     Setting("CACHE_DIR", _default_cache_folder(), "folder of the disk cache"),
     Setting("CACHE", 1, "0: neither read nor write the disk cache"),
@@ -258,7 +260,7 @@ class _Override(ContextDecorator):
 _stamp: ContextVar[object] = ContextVar("weft_settings_stamp", default=None)
 
 stamp = _stamp.get
-"""`Settings.stamp`, for whoever asks at every call."""
+"""`Settings.stamp`, for frequent callers."""
 
 
 def _new_variable(row: Setting) -> ContextVar[Any]:
@@ -403,7 +405,7 @@ class Settings:
         return _variables[_row(name).name].get
 
     def stamp(self) -> object:
-        """An object that stands for the values of all settings in this context: while it is the
+        """An object that represents the values of all settings in this context: while it is the
         same none has changed. It costs one lookup, whatever their number.
 
         >>> before = settings.stamp()

@@ -1,6 +1,6 @@
-"""Text for people: colours, widths, sizes, times, plurals, errors in a line. Prints nothing.
+"""Text formatting: colours, widths, sizes, times, plurals, errors in a line. Prints nothing.
 
-Whether a terminal wants colours is its owner's question: pass `enabled=False` or `strip_colour`.
+The caller decides whether a terminal shows colours: pass `enabled=False` or `strip_colour`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What happens, told to whoever listens; nothing at all where nobody does.
+"""Tracing: publish events to subscribers; without subscribers it costs almost nothing.
 
-The house publishes spans (something with a beginning and an end) and points (something that
-happened); viewers, recorders and profilers subscribe from above. Nothing here knows them.
+The compiler publishes spans (events with a duration) and points (single events). Viewers, recorders
+and profilers of higher layers subscribe to them.
 
     with trace.span("pass", name="limit_buffers") as span:
         ...
@@ -10,14 +10,13 @@ happened); viewers, recorders and profilers subscribe from above. Nothing here k
         trace.point("rewrite", rule="add_zero", before=str(node))
 
 Without subscribers a span is one check of a global and a shared object. Facts that cost something
-to build belong behind `enabled(name)`. A subscriber may name the events that it wants: the others
-are not even made. What it raises is told once on stderr and goes no further: whoever watches cannot
-break what is watched.
+to build belong behind `enabled(name)`. A subscriber may name the events that it wants; others are
+not made. An exception of a subscriber is reported once on stderr and not propagated.
 
-What the house publishes, by name (spans unless they are called points):
+Events by name (spans unless marked as points):
 
-    realize, kernelize      a computation asked for; the grouping of its graph
-    schedule (point)        what `kernelize` was given, and what became of it
+    realize, kernelize      a requested computation; the scheduling of its graph
+    schedule (point)        the input and the result of `kernelize`
     pass                    one pass: its name, before and after
     rewrite (point)         one graph_rewrite that changed something, before and after
     rule (point)            one rewrite rule that fired: its set, before and after
@@ -78,7 +77,7 @@ _around: ContextVar[int | None] = ContextVar("weft_trace_span", default=None)
 
 
 def enabled(name: str | None = None) -> bool:
-    """True where somebody listens; with a name, where somebody listens for that."""
+    """Whether there is a subscriber; with a name, a subscriber to that event."""
     if not _subscribers:
         return False
     return name is None or _wanted is None or name in _wanted
@@ -143,7 +142,7 @@ def subscribe(subscriber: Subscriber, only: Iterable[str] | None = None) -> Call
 
 
 class _Silent:
-    """The span that nobody listens to."""
+    """The span without subscribers."""
 
     __slots__ = ()
 
@@ -154,7 +153,7 @@ class _Silent:
         return None
 
     def note(self, **facts: Any) -> None:
-        """Nobody listens."""
+        """Ignored."""
 
 
 class Span:

@@ -1,4 +1,4 @@
-"""Weak containers that run no Python when one of their members dies.
+"""Weak containers whose cleanup runs no Python code.
 
 The containers of the standard module `weakref` take a dead member out by a function in Python.
 What a signal handler raises while such a callback runs is printed and lost. Here the callback is a

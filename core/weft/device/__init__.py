@@ -1,8 +1,8 @@
-"""What a device is: names, capabilities, parts, hooks, the registry, buffers and copies.
+"""Device layer: names, capabilities, plugins, the registry, buffers and copies.
 
-The names here are the floor's door; ``registry``, ``binding``, ``storage`` and ``transfer`` are
-modules whose functions are called by their full name. The package can be called, too, as PyTorch's
-class: ``weft.device("NAME")`` is the spelling of a device string.
+The names here are the public names of the layer; ``registry``, ``binding``, ``storage`` and
+``transfer`` are modules whose functions are called by their full name. The package can be called as
+well, like PyTorch's class: ``weft.device("NAME")`` is the canonical spelling of a device string.
 """
 
 import sys

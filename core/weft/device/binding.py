@@ -1,6 +1,6 @@
-"""Which memory stands behind a BUFFER node: the one place where graph and memory meet.
+"""Buffer binding: the memory of a BUFFER node, the only link between graph and memory.
 
-The binding is kept in a slot of the node, so it vanishes with the node, and the memory with it.
+The binding is kept in a slot of the node, so it lives as long as the node, and the memory with it.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from weft.uop.sharding import parts_of
 
 _set_buffer = memo_slot("_buffer")
 _buffer_in = attrgetter("_buffer")
-# BUFFER nodes that stand for windows of one another's memory, for as long as they live
+# BUFFER nodes that share memory, while they are alive
 _sharing: WeakKeys[UOp, WeakMembers[UOp]] = WeakKeys()
 _any_windows = False
 
 
 def bind(node: UOp, buffer: Buffer) -> None:
-    """Put a buffer behind a BUFFER node.
+    """Bind a buffer to a BUFFER node.
 
     :raises ArgumentError: if node and buffer disagree about device, size or dtype.
     """
     _check_is_buffer(node)
     if (buffer.size, buffer.dtype) != (node.arg, node.dtype) or buffer.device != _device(node):
         raise ArgumentError(
-            "this buffer is not what the node stands for",
+            "this buffer does not fit the node",
             asked=f"{buffer!r} behind {node.arg} elements of {node.dtype} on {_device(node)}",
         )
     _set_buffer(node, buffer)
 
 
 bind_anew = _set_buffer
-"""The same, unchecked: for a node that has just been made for this buffer."""
+"""`bind` without checks: for a node that was just made for this buffer."""
 
 
 def share(view: UOp, storage: UOp) -> None:
@@ -63,7 +63,7 @@ def is_bound(node: UOp) -> bool:
 
 
 def buffer_of(node: UOp) -> Buffer:
-    """The buffer behind a BUFFER node, made (not allocated) when first asked for.
+    """The buffer of a BUFFER node, created (not allocated) at first use.
 
     :raises ArgumentError: if the node is not a BUFFER on one device.
     """
@@ -85,7 +85,7 @@ def buffer_of(node: UOp) -> Buffer:
 
 
 def storage(node: UOp) -> UOp | None:
-    """The BUFFER node whose memory this node's value is, through views and assignments; or None."""
+    """The BUFFER node that holds this node's value, through views and assignments; or None."""
     while True:
         node = node.base
         if node.op is Ops.ASSIGN:
@@ -97,15 +97,15 @@ def storage(node: UOp) -> UOp | None:
 
 
 def buffers_of(nodes: list[UOp]) -> list[Buffer]:
-    """The same of several."""
+    """The buffers of several BUFFER nodes."""
     try:
         return list(map(_buffer_in, nodes))
-    except AttributeError:  # some were not asked for before
+    except AttributeError:  # some have none yet
         return list(map(buffer_of, nodes))
 
 
 def buffer_behind(node: UOp) -> Buffer:
-    """The memory behind a node, through views and assignments.
+    """The buffer of a node, through views and assignments.
 
     :raises ArgumentError: if its value has not been computed.
     """
@@ -127,7 +127,7 @@ def _parts_realized(multi: UOp) -> tuple[Buffer, ...] | None:
 
 
 def realized(node: UOp) -> Buffer | tuple[Buffer, ...] | None:
-    """The allocated memory whose views a node is, or None; of a sharded value that of each part."""
+    """The allocated buffer that a node is a view of, or None; for a sharded value one per part."""
     base = node.base
     if base.op is Ops.MULTI:
         return _parts_realized(base)
@@ -144,7 +144,7 @@ def _device(node: UOp) -> str | tuple[str, ...]:
 def _check_is_buffer(node: UOp) -> None:
     if node.op is not Ops.BUFFER:
         raise ArgumentError(
-            "only BUFFER nodes stand for memory",
+            "only BUFFER nodes have memory",
             asked=f"the buffer of a {node.op} node",
             try_="realize it first",
         )

@@ -1,6 +1,6 @@
-"""Buffer: typed memory on one device, allocated on first touch, given back when nobody holds it.
+"""Buffers: typed memory on one device, allocated on first use, freed with its last reference.
 
-A buffer is either memory of its own or a window of another buffer, its base, which it keeps alive.
+A buffer is either memory of its own or a view of another buffer, its base, which it keeps alive.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ class Buffer:
     def allocate(self) -> Buffer:
         """Make sure the memory exists; returns self.
 
-        :raises OutOfMemory: if the device has no room.
+        :raises OutOfMemory: if the device has no memory left.
         """
         if self._handle is not None:
             return self
@@ -230,7 +230,7 @@ class Buffer:
         return self
 
     def deallocate(self) -> None:
-        """Let go of the memory now; the next touch allocates anew. Windows that were already
+        """Free the memory now; the next use allocates again. Windows that were already
         touched keep the old memory alive."""
         self._handle = self._memory = None
 

@@ -1,9 +1,9 @@
-"""Entry points of installed distributions, read from their files.
+"""Entry points: read those of installed distributions from their metadata files.
 
-In: names of groups. Out: their entries, each with the distribution that has it. The standard
-library knows them too (`importlib.metadata`), but imports half of itself to parse letters; a
-process that starts to compute three numbers should not pay that. Where distributions may lie
-elsewhere than in folders on `sys.path` (in archives, with a finder of somebody's own) it is asked.
+In: names of groups. Out: their entries, each with its distribution. The standard library has a
+reader (`importlib.metadata`), but importing it takes longer than a small program runs. It is used
+where distributions may be elsewhere than in folders on `sys.path`: in archives, or behind custom
+finders.
 """
 
 from __future__ import annotations

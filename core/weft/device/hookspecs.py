@@ -1,14 +1,14 @@
-"""What a device plugin may implement.
+"""Hook specifications: what a device plugin may implement.
 
 A device that computes needs the six hooks that are marked (``weft_compiler`` only where source is
 not what is loaded), a storage device the three marked ``**``.
 
-Routing. ``weft_devices`` and ``weft_locate`` are asked of every plugin they concern. Every other
-hook names one device and is asked only of the plugins that declared its family: an implementation
-never tests whose device it was given, and may leave out any argument it does not need.
+Routing. ``weft_devices`` and ``weft_locate`` are called on every plugin they concern. Every other
+hook names one device and is called only on the plugins that declared its family: an implementation
+need not test which device it was given, and may leave out any argument it does not use.
 
-Besides the hooks a plugin's module states ``weft_api = (major, minor)``: the version of this file
-that it was written for.
+A plugin's module also states ``weft_api = (major, minor)``: the version of this file that it was
+written for.
 """
 
 # pyright: reportReturnType=false
@@ -64,17 +64,17 @@ def weft_offline(family: str, arch: str) -> Device | None:
 
 @hookspec(firstresult=True)
 def weft_allocator(device: Device) -> Allocator[Any]:  # **
-    """Who gives and copies this device's bytes. Called once per device."""
+    """The allocator, which allocates and copies this device's memory. Called once per device."""
 
 
 @hookspec(firstresult=True)
 def weft_renderer(device: Device) -> Renderer | None:  # *
-    """Who turns a linear program into source for this device."""
+    """The renderer, which prints a linear program as source for this device."""
 
 
 @hookspec(firstresult=True)
 def weft_compiler(device: Device) -> Compiler | None:  # *
-    """Who turns source into bytes. Its fingerprint keys the disk cache."""
+    """The compiler, which turns source into bytes. Its fingerprint keys the disk cache."""
 
 
 @hookspec(firstresult=True)
@@ -93,7 +93,7 @@ def weft_graph(device: Device, launches: Sequence[Launch]) -> GraphRunner | None
 
 @dataclass(frozen=True)
 class Deprecation:
-    """One thing that will go.
+    """A hook or a name that will be removed.
 
     :param name: a hook, ``weft_...``, or a name of ``weft.plugin``.
     :param since: the version of the hooks that deprecates it; the next major one removes it.
@@ -113,7 +113,7 @@ class Deprecation:
 
 
 DEPRECATED: tuple[Deprecation, ...] = ()
-"""All there is now: nothing."""
+"""None at present."""
 
 
 def notes_on(module: object, listed: Sequence[Deprecation] | None = None) -> list[str]:
@@ -126,11 +126,11 @@ def notes_on(module: object, listed: Sequence[Deprecation] | None = None) -> lis
 
 
 def successor_of(name: str, listed: Sequence[Deprecation] | None = None) -> Deprecation | None:
-    """What is listed for a name of ``weft.plugin``."""
+    """The deprecation of a name of ``weft.plugin``, if any."""
     found = DEPRECATED if listed is None else listed
     return next((each for each in found if each.name == name), None)
 
 
 def is_due(each: Deprecation) -> bool:
-    """Whether its time is over: another major version than the one that deprecated it."""
+    """Whether it should be removed by now: in the next major version after its deprecation."""
     return each.since[0] < API_VERSION[0]

@@ -1,8 +1,8 @@
-"""What a device is called: families, locators, and the strings people write.
+"""Device names: families, locators, and the device strings that users write.
 
-A device string is ``FAMILY`` or ``FAMILY:locator``. The family names the plugin that serves it;
-what the locator means (an ordinal, a path, a URL) is the plugin's business alone, so the core only
-compares locators, and has the plugin's ``canonical`` spell each one in a single way first.
+A device string is ``FAMILY`` or ``FAMILY:locator``. The family names the plugin. The meaning of the
+locator (a number, a path, a URL) is defined by the plugin alone, so the core only compares locators
+in the canonical spelling of the plugin (``canonical``).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class DeviceFamily:
     :param computes: False for devices that only store; those are never the default device.
     :param priority: among computing families the highest that opens is the default device; a
         negative one is used only by those who name it.
-    :param staging: it wraps Python's own memory; the core's host plugin sets this, nobody else.
+    :param staging: it wraps Python's own memory; only the core's host plugin sets this.
     :param canonical: spells a locator in one way (``"" -> "0"``, ``"a/../w" -> "/abs/w"``); may
         refuse one by raising UnknownDevice. Must be idempotent and must not touch the device.
     :param extends: this plugin contributes parts to a family that another plugin owns.

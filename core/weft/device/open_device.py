@@ -1,7 +1,7 @@
-"""One opened device with its parts at hand: each is asked of the plugin once, when first needed.
+"""Open devices: one opened device with its parts, each made by the plugin once, when first used.
 
-At the end of the interpreter every device that is still open is closed, by the process that opened
-it: not by a child of `os.fork`, and not where a signal ends the process.
+At the end of the interpreter every open device is closed by the process that opened it: not by a
+child of `os.fork`, and not where a signal ends the process.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ class OpenDevice:
 
     @cached_property
     def allocator(self) -> Allocator[Any]:
-        """Who gives and copies its bytes."""
+        """Its allocator, which allocates and copies memory."""
         return self._part("weft_allocator")
 
     @cached_property
     def pool(self) -> Pool:
-        """Its freed memory, for reuse."""
+        """Its pool of freed memory."""
         memory = self.capabilities.memory
         return Pool(
             self.allocator,
@@ -69,7 +69,7 @@ class OpenDevice:
 
     @property
     def compute(self) -> ComputeCaps:
-        """What it computes with. :raises CapabilityError: if it only stores."""
+        """Its compute capabilities. :raises CapabilityError: if it only stores."""
         if self.capabilities.compute is None:
             raise CapabilityError(
                 "this device stores bytes but does not compute",
@@ -82,7 +82,7 @@ class OpenDevice:
 
     @cached_property
     def renderer(self) -> Renderer:
-        """Who writes source for it. :raises CapabilityError: if nobody does."""
+        """Its renderer. :raises CapabilityError: if there is none."""
         compute = self.compute
         renderer = self._part("weft_renderer")
         if renderer is None:
@@ -97,12 +97,12 @@ class OpenDevice:
 
     @cached_property
     def compiler(self) -> Compiler | None:
-        """Who compiles for it; None where the source itself is what runs."""
+        """Its compiler; None where the source itself runs."""
         return self._part("weft_compiler")
 
     @cached_property
     def target(self) -> Target:
-        """What code generation may know of it. :raises CapabilityError: if it does not compute."""
+        """The part of it that code generation sees. :raises CapabilityError: if it only stores."""
         renderer = self.renderer
         return Target(
             compute=self.compute,
@@ -115,7 +115,7 @@ class OpenDevice:
         )
 
     def runner(self, program: CompiledProgram) -> Runner:
-        """Load one program. Not cached: whoever asks keeps it.
+        """Load one program. Not cached: the caller keeps it.
 
         :raises CapabilityError: if no plugin of the family launches programs.
         """
@@ -145,7 +145,7 @@ class OpenDevice:
             self.failed("waiting for what was launched", error)
 
     def release(self) -> int:
-        """Give back the memory that is kept for reuse; how many bytes that was."""
+        """Free the memory that is kept for reuse; the number of bytes."""
         return self.pool.drop() if "pool" in self.__dict__ else 0
 
     def close(self) -> None:
@@ -161,8 +161,8 @@ class OpenDevice:
             self.failed("closing", error)
 
     def close_at_exit(self) -> None:
-        """Close it in the process that opened it. What fails is shown with DEBUG=1 only: nobody can
-        do anything about it."""
+        """Close it in the process that opened it. Errors are shown with DEBUG=1 only,
+        since nothing can be done about them."""
         if self._process != os.getpid():
             return
         try:
@@ -187,7 +187,7 @@ class OpenDevice:
         self.broken(doing, f"raised {failure_text(error)}", error)
 
     def broken(self, doing: str, because: str, cause: Exception | None = None) -> NoReturn:
-        """:raises PluginError: its plugin did what none should do, while `doing` something."""
+        """:raises PluginError: its plugin broke the interface while `doing` something."""
         makers = " or ".join(
             getattr(maker, "__name__", type(maker).__name__) for maker in self._plugins
         )

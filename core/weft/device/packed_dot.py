@@ -1,4 +1,4 @@
-"""A unit that adds two or four products of narrow numbers to each lane, by description."""
+"""Packed dot products: the description of an instruction that adds products of narrow numbers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The parts a device is made of, as a plugin writes them: device, allocator, renderer, compiler,
-runner.
+"""Plugin interface: the classes and protocols that a plugin implements: device, allocator,
+renderer, compiler, runner.
 
 The allocator is a base class, since most of its methods have a default; the others are protocols.
 """
@@ -59,7 +59,7 @@ class Device:
         """Wait until everything launched so far is done. Default: nothing to wait for."""
 
     def close(self) -> None:
-        """Give back everything: what opening took, and allocations that nobody freed. Default:
+        """Release everything: resources of opening, and allocations that were not freed. Default:
         nothing.
 
         Called by ``Device.close``, when another plugin takes the family over, and at the end of the
@@ -73,7 +73,7 @@ class Device:
 
 @dataclass(frozen=True)
 class BufferHints:
-    """What an allocation is for. An allocator may ignore any of it.
+    """The purpose of an allocation. An allocator may ignore it.
 
     :param image: it will be read as a texture of this dtype.
     """
@@ -85,9 +85,9 @@ NO_HINTS = BufferHints()
 
 
 class Allocator(ABC, Generic[Handle]):
-    """Who gives, takes back and copies a device's bytes.
+    """Allocates, frees and copies a device's memory.
 
-    A handle is the plugin's own; the core only passes it back. The core never asks for zero bytes,
+    A handle is the plugin's own; the core only passes it back. The core never allocates zero bytes,
     and the memoryviews it passes are flat, contiguous, of format ``B`` and exactly as long as the
     handle.
     """
@@ -96,7 +96,7 @@ class Allocator(ABC, Generic[Handle]):
     def allocate(self, nbytes: int, hints: BufferHints) -> Handle:
         """``nbytes`` fresh bytes, with any content.
 
-        :raises OutOfMemory: when there is no room (pooled memory is then dropped and this is
+        :raises OutOfMemory: when there is no memory (pooled memory is then dropped and this is
             retried).
         """
 
@@ -117,7 +117,7 @@ class Allocator(ABC, Generic[Handle]):
         """
 
     def used_bytes(self) -> int | None:
-        """How many bytes are allocated and not freed: the conformance kit compares it before and
+        """The bytes that are allocated and not freed: the conformance kit compares them before and
         after. Memory that is noted down to be freed later counts until it is. Default: None, not
         known."""
         return None
@@ -128,7 +128,7 @@ class Allocator(ABC, Generic[Handle]):
             "this allocator gives no windows of its memory",
             asked=f"{nbytes} bytes from offset {offset}",
             because=f"{type(self).__name__} does not implement view",
-            try_="declare MemoryCaps(alignment=None) so that nobody asks, or implement view",
+            try_="declare MemoryCaps(alignment=None), or implement view",
         )
 
     def map_host(self, handle: Handle) -> memoryview | None:
@@ -148,11 +148,11 @@ class Allocator(ABC, Generic[Handle]):
 
     def stream_out(self, src: Handle, chunk: int) -> Iterator[memoryview] | None:
         """The bytes in order, in pieces of at most ``chunk``; each piece is dead once the next is
-        asked for. Default: None, read it in one go."""
+        requested. Default: None, read it at once."""
         return None
 
     def capacity(self) -> int | None:
-        """How many bytes are already there before anything is allocated (the size of a file).
+        """The bytes that exist before anything is allocated (the size of a file).
         Default: None, nothing is."""
         return None
 
@@ -234,13 +234,13 @@ class GraphRunner(Protocol):
 
 @runtime_checkable
 class SettableGraph(GraphRunner, Protocol):
-    """A graph that is told of changes one by one: what stays costs nothing in a replay."""
+    """A graph whose arguments are set one by one: unchanged arguments cost nothing in a replay."""
 
     def setter(self, places: Sequence[tuple[int, int]]) -> Callable[[Any], None]:
-        """What is called with a new handle for all these places, each the number of a launch and of
+        """A function that sets a new handle at all these places, each the number of a launch and of
         its argument. A place has at most one, which is called before the first ``launch``."""
         ...
 
     def launch(self) -> None:
-        """Replay with what stands in all places."""
+        """Replay with the current arguments."""
         ...

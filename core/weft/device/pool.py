@@ -1,9 +1,9 @@
-"""Reuse of freed allocations: what one buffer gives back, the next of the same size takes.
+"""Memory pool: reuse of freed allocations of the same size.
 
-A large allocation is also taken by a buffer that is a little smaller, as a window of it. What is in
-use and what waits for reuse is together not much more than was ever in use at once.
+A large allocation also serves a buffer that is a little smaller, as a window. Memory in use and
+memory kept for reuse together are not much more than the peak use.
 
-Only for devices whose memory is ours alone; persistent memory is never pooled.
+Persistent memory is never pooled.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Pool:
     def take(self, nbytes: int, hints: BufferHints) -> Any:
         """A handle of exactly ``nbytes``.
 
-        :raises OutOfMemory: if the device has no room even after all kept memory was dropped.
+        :raises OutOfMemory: if the device has no memory even after all kept memory was freed.
         """
         if nbytes <= 0:
             raise ArgumentError(
@@ -131,7 +131,7 @@ class Pool:
                 if self._used > self._peak:
                     self._peak = self._used
         except BaseException:
-            if handle is not None:  # nobody else has it
+            if handle is not None:  # no other reference exists
                 self.returned.append((handle, nbytes, hints, None))
             self._rebuild_tables()
             raise
@@ -143,7 +143,7 @@ class Pool:
         self._sort_in_now()
 
     def _sort_in_now(self) -> None:
-        """Do so unless somebody is at it: then they do."""
+        """Sort in returned memory, unless another thread is doing it."""
         mine = False
         try:
             for mine in self._tries:  # no call of Python's: Ctrl-C finds it taken and known to be

@@ -1,4 +1,4 @@
-"""Bytes that already lie somewhere: a file or URL as a buffer, through whatever plugin knows it."""
+"""Stored bytes: a file or URL as a buffer, through the plugin that serves it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""A matrix unit, described rather than listed: no chip's table stands in the core.
+"""Matrix units: the description of a matrix multiply-accumulate instruction. The core has no table
+of chips.
 
 A unit computes ``D[m, n] = sum over k of A[m, k] * B[k, n] + C[m, n]`` on fragments spread over the
-lanes of a warp. Where an element of a fragment sits is linear in the bits of the lane's number and
-of the element's number within the lane, so one coordinate step per bit says all of it.
+lanes of a warp. The position of an element in a fragment is linear in the bits of the lane number
+and of the element number within the lane, so one coordinate step per bit describes it.
 """
 
 from __future__ import annotations

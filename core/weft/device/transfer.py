@@ -1,8 +1,8 @@
-"""Copying between any two buffers, by the shortest road that both ends offer.
+"""Buffer copies: copy between two buffers by the fastest method that both devices support.
 
-The roads, best first: a link between the devices; reading straight into the host's window of the
-destination; writing straight from the host's window of the source; streaming the source in pieces;
-bouncing through fresh host memory. No road knows what kind of device it serves.
+The methods, fastest first: a link between the devices; reading into the host's window of the
+destination; writing from the host's window of the source; streaming the source in pieces; copying
+through fresh host memory. No method depends on the kind of device.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def copy(dst: Buffer, src: Buffer, road: str | None = None) -> str:
 
     :param road: the only road to try, for tests; None: the first that is open.
     :raises ArgumentError: if the sizes differ.
-    :raises CapabilityError: if the road asked for is closed between these devices.
+    :raises CapabilityError: if these devices do not support the requested method.
     """
     if dst.nbytes != src.nbytes:
         raise ArgumentError(

@@ -1,5 +1,4 @@
-"""How much device memory is in use: counted where memory is given and taken back, read by
-statistics."""
+"""Memory statistics: device memory in use, counted where memory is allocated and freed."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ class Usage:
     """Bytes in use, altogether and per device. Pooled memory waiting for reuse counts apart.
 
     :ivar peak: the most that ``resident`` has been since the last ``reset_peak``.
-    :ivar pools: whose memory is counted here. What died is counted by them when somebody asks.
+    :ivar pools: the pools that are counted here. They count dead buffers when they are read.
     """
 
     __slots__ = ("_by_device", "_pooled", "_resident", "peak", "pools")

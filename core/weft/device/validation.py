@@ -1,5 +1,5 @@
-"""What a plugin declares is looked at where it is made, so that a wrong field is the plugin's error
-at once and not somebody else's later.
+"""Record validation: check the fields of what a plugin declares where it is made, so that an error
+names the plugin.
 
 in: a record and what each of its fields must be    out: nothing, or ArgumentError naming the field
 """

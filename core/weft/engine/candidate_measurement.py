@@ -1,8 +1,8 @@
-"""Trying a kernel lowered in some way: built, run on memory of its own, timed, compared.
+"""Candidate measurement: build a lowered kernel, run it on memory of its own, time and compare it.
 
-The same whether it happens in a helper process or here. Nothing of the program's own memory is
-touched: buffers are made as large as the kernel says, with numbers that add up exactly in most
-orders, and those that a kernel writes are put back before each run that counts.
+It works the same in a helper process and in this one. It does not touch the program's memory:
+buffers have the sizes that the kernel declares, with numbers whose sums are exact in most orders.
+Buffers that a kernel writes are restored before each timed run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WRITTEN_DOWN = Plan((), prepared=False)
 
 _BLOCK = 1 << 16  # elements of content that are repeated; elements that are compared at once
 _SAMPLE = 4096
-_MOST_TURNS, _LEAST_TURNS = 40, 3
+_MOST_TURNS, _LEAST_ROUNDS = 40, 3
 _TOLERANCE = {
     dtypes.float64: 1e-8, dtypes.float32: 1e-3, dtypes.float16: 2e-2, dtypes.bfloat16: 1e-1,
     dtypes.fp8e4m3: 0.3, dtypes.fp8e5m2: 0.6,
@@ -77,7 +77,7 @@ class Measurement:
 
     :param ast: of the kernel.
     :raises CapabilityError: for a kernel whose memory cannot be made up.
-    :raises OutOfMemory: where there is no room for it.
+    :raises OutOfMemory: where there is no memory for it.
     """
 
     def __init__(self, ast: UOp, device: OpenDevice) -> None:
@@ -174,7 +174,7 @@ class Measurement:
         again = set(program.outs) & set(program.ins)
         enough = perf_counter() + most_seconds
         while len(taken) < _MOST_TURNS and not (good and min(taken) > 2.5 * good):
-            if len(taken) >= _LEAST_TURNS and perf_counter() > enough:
+            if len(taken) >= _LEAST_ROUNDS and perf_counter() > enough:
                 break
             if again:
                 self.restore(program)
@@ -187,28 +187,28 @@ class Measurement:
         runners = [self.load(built) for built in several]
         shortest = [inf] * len(several)
         enough = perf_counter() + most_seconds
-        turns = 0
-        while turns < _LEAST_TURNS or perf_counter() < enough:
+        rounds = 0
+        while rounds < _LEAST_ROUNDS or perf_counter() < enough:
             for place, (built, runner) in enumerate(zip(several, runners)):
                 program = built.program
-                if turns == 0 or set(program.outs) & set(program.ins):
+                if rounds == 0 or set(program.outs) & set(program.ins):
                     self.restore(program)
                 shortest[place] = min(shortest[place], self.launch(runner, program))
-                if turns == 0 and self.difference(self.written(program), self.wanted):
+                if rounds == 0 and self.difference(self.written(program), self.wanted):
                     shortest[place] = -inf
-            turns += 1
+            rounds += 1
         return [inf if seconds < 0 else seconds for seconds in shortest]
 
     def difference(self, got: dict[int, bytes], expected: Sequence[dict[int, bytes]]) -> str:
         """How what was computed differs from all that was expected; nothing where it does not."""
         found = ""
         for wanted in expected:
-            told = (
+            differences = (
                 mismatch(self.dtypes[slot], data, wanted[slot])
                 for slot, data in got.items()
                 if slot in wanted and data != wanted[slot]
             )
-            found = next(filter(None, told), "")
+            found = next(filter(None, differences), "")
             if not found:
                 return ""
         return found
@@ -233,8 +233,8 @@ def mismatch(dtype: DType, got: bytes, wanted: bytes) -> str:
             continue
         a, b = as_floats(dtype, mine), as_floats(dtype, theirs)
         with numpy.errstate(all="ignore"):
-            room = _TOLERANCE[dtype] * (numpy.abs(b) + mean)
-            near = numpy.isfinite(b) & (numpy.abs(a - b) <= room)
+            tolerance = _TOLERANCE[dtype] * (numpy.abs(b) + mean)
+            near = numpy.isfinite(b) & (numpy.abs(a - b) <= tolerance)
             same = (a == b) | (numpy.isnan(a) & numpy.isnan(b)) | near
         if not same.all():
             at = int(numpy.argmin(same))

@@ -1,7 +1,7 @@
-"""What happens while somebody records: the steps that run, and what could not be replayed.
+"""Recording: record the steps that run, for replay, and refuse what cannot be replayed.
 
-Recording is a matter of the context (thread or task) that asked for it: others run as ever. Nested
-recordings do not exist; who finds one under way takes part in it.
+Recording belongs to the context (thread or task) that started it; other contexts run as usual.
+Recordings are not nested: code inside one takes part in it.
 """
 
 from __future__ import annotations

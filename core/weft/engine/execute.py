@@ -1,4 +1,4 @@
-"""Run a schedule, item by item, in order."""
+"""Execution: run a schedule, item by item, in order."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def run_schedule(
 ) -> None:
     """Compile and run `items`.
 
-    values: those of the variables, as the schedule gave them. layout: how its intermediates share
-    their room, for the statistics. unneeded: by place in the items, memory that may go then; it is
-    let go while somebody records, which holds on to all steps. done: is given each step that was
-    launched, so that it is known where a failure leaves off; Ctrl-C waits until a step is there.
+    values: of the variables of the schedule. layout: how its intermediates share memory, for the
+    statistics. unneeded: by number of the item, memory that may be freed then; it is freed during a
+    recording, which keeps all steps alive. done: receives each launched step, so that the position
+    of a failure is known; Ctrl-C waits until the step is entered.
     """
     items = list(items)
     if settings.DEBUG >= 3:
@@ -63,7 +63,7 @@ def run_schedule(
 
 def run_steps(steps: Sequence[ExecItem], done: list[ExecItem] | None = None) -> None:
     """Run what is compiled, and wait until all of it is done. done: as for `run_schedule`."""
-    # without anybody to read them, times are not worth waiting for
+    # without observers, do not wait to measure times
     watched = trace.enabled("run")
     wait = stats.timing or settings.DEBUG >= 2 or watched
     run = _run_traced if watched else ExecItem.run

@@ -1,10 +1,12 @@
-"""What was generated for a kernel, kept on disk: a second process neither lowers nor renders it.
+"""Kernel cache: keep generated sources on disk, so that a second process neither lowers nor
+renders.
 
-Kept by the text of the AST, what the device can do, the settings that matter, and the code that
-generates: a stamp of all source files of this package, of the plugin, and of the packages that the
-device's passes and strategy are defined in. A device whose renderer is in no file (one that was
-defined in a notebook) is never looked up. The linear program itself is not kept; who asks for its
-nodes has them made again.
+The key is the text of the AST, the capabilities, the settings that matter, and a stamp of all
+source files of this package, of the plugin, and of the packages that define the device's passes and
+strategy. A device whose renderer is in no file (for example in a notebook) is not cached. The
+linear program is not stored; its nodes are made again when they are needed.
+
+Source: ccache, direct mode (a compilation is looked up by its inputs).
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ def key_of(ast: UOp, chosen: tuple[Any, ...], device: OpenDevice) -> str | None:
     """
     watched = trace.enabled() or settings.DEBUG >= _SHOWS_NODES or settings.SPEC
     # The plugin's own files count as well as the renderer's: it may give a record of its own, a
-    # dialect, to a renderer of somebody else.
+    # dialect, to a renderer of another package.
     strategy = [part for part in (device.device.passes, device.device.choose) if part is not None]
     parts = (LinearProgram, type(device.renderer), *device.makers, *strategy)
     places = {_source_location(part) for part in parts}

@@ -1,4 +1,4 @@
-"""ScheduleItem -> ExecItem: what is to be done becomes something that can be run."""
+"""Item lowering: from ScheduleItem to ExecItem, which can run."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ExecItem:
 
     @property
     def places(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Which of the buffers it writes, and which it reads."""
+        """The numbers of the buffers that it writes, and of those that it reads."""
         if isinstance(self.prg, KernelRunner):
             program = self.prg.p.program
             return program.outs, program.ins
@@ -61,7 +61,7 @@ class ExecItem:
 
 
 def lower_schedule_item(item: ScheduleItem, values: Mapping[UOp, int] | None = None) -> ExecItem:
-    """Compile what the item asks for. Raises what code generation and compiler raise, with the
+    """Compile the kernel of an item. Raises what code generation and compiler raise, with the
     Tensor methods that the kernel computes, and where they were called."""
     known = values or {}
     if item.ast.op is Ops.COPY:

@@ -1,6 +1,7 @@
-"""Who builds and tries the plans of a search: helper processes, or where there are none this one.
+"""Measurement workers: build and measure the plans of a search, in helper processes or in this one.
 
-In a helper a kernel may crash or hang: it is replaced, and its place told what the lost one knew.
+In a helper a kernel may crash or hang. The helper is then replaced, and the new one receives the
+same state.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _BEGIN_SECONDS = 60.0
 _BUILD_SECONDS = 20.0
 _SPENT = 0.03  # seconds for the runs of one candidate
 _MOST_PLAIN = 4e9  # operations that are still carried out without any optimisation
-_MOST_PLAIN_HERE = 1e8  # the same where nobody could end it
+_MOST_PLAIN_HERE = 1e8  # the same in this process, where it cannot be ended
 
 
 class Workers(Protocol):
@@ -60,9 +61,9 @@ class HelperWorkers:
         self._first()
 
     def _first(self) -> Helper:
-        """The helper that runs kernels, told all that is to be known: it may have been replaced.
+        """The helper that runs kernels, with the current state: it may have been replaced.
 
-        :raises HelperFailed: where the device does not open there, or has no room.
+        :raises HelperFailed: where the device does not open there, or has no memory.
         """
         first = self.helpers.first
         if self.life is None or first.life != self.life:
@@ -176,7 +177,7 @@ def workers_for(ast: UOp, device: OpenDevice, notes: list[str]) -> Workers:
     """Helper processes if they have the same device, else this process.
 
     :raises WeftError: where neither can do it.
-    :raises HelperFailed: where a helper has no room for the kernel: nor has this process then.
+    :raises HelperFailed: where a helper has no memory for the kernel; then this process has none.
     """
     here = "kernels are tried in this process"
     if not registry.current().is_installed(device.id.family):

@@ -1,13 +1,16 @@
-"""Sources compiled beside the generation of others: several at a time, in few calls.
+"""Parallel compilation: compile sources while the next ones are generated, several at a time in few
+calls.
 
-In: sources as they are generated. Out: their binaries, waited for one by one. Each thread takes its
-share of what is to be done whenever it has nothing to do, so that the first source starts at once,
-calls grow as generation outruns the compiler, and threads end at about the same time, after few
-calls: shares are counted in characters, what other threads are at work on is half done, and the
-longest sources go first. One processor is left to generation until somebody
-waits for a result. A compiler that takes several sources in one call (`compile_many`) is asked that
-way; what fails there is compiled again source by source, so that each error is told of the kernel
-that it is of.
+In: sources as they are generated. Out: their binaries, waited for one by one. A thread without work
+takes its share of the pending sources, so that the first source starts at once, calls grow when
+generation outruns the compiler, and threads end at about the same time. Shares are counted in
+characters, sources that other threads compile count half, and the longest sources go first. One
+processor is left to generation until a result is waited for. A compiler that takes several sources
+in one call (`compile_many`) is called that way; if the call fails, each source is compiled by
+itself, so that an error names its kernel.
+
+Source: Graham, "Bounds on Multiprocessing Timing Anomalies", SIAM Journal on Applied Mathematics
+17, 1969 (longest processing time first).
 """
 
 from __future__ import annotations

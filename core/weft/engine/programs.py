@@ -1,10 +1,9 @@
-"""Kernel AST to a program that can be launched: the one place where kernels and programs meet.
+"""Program cache: generate, compile and load the kernel of an AST.
 
-Two caches: programs in memory by AST and device, binaries on disk by compiler and source. A disk
-entry that does not read back as it was written is a miss (see base/disk_cache.py), and the kernel
-is compiled again.
+Two caches: loaded kernels in memory by AST and device, binaries on disk by compiler and source. A
+damaged disk entry is a miss (see base/disk_cache.py), and the kernel is compiled again.
 
-Compilers that may run side by side do: while some kernels are compiled the next is generated.
+Where the compiler may run in parallel, kernels are compiled while the next ones are generated.
 """
 
 from __future__ import annotations
@@ -58,8 +57,8 @@ def program_for(ast: UOp, device: str) -> KernelRunner:
 def prepare(wanted: Iterable[tuple[UOp, str]]) -> None:
     """Load the programs of several kernel ASTs on devices, for example of one schedule.
 
-    What fails is left out: `program_for` will say of each what is wrong with it. So is everything
-    where kernels are searched for, which measures.
+    Kernels that fail are left out; `program_for` raises their errors. Nothing is prepared where
+    kernels are searched for, since a search measures.
     """
     several = dict.fromkeys(wanted)
     if len(several) < 2:
@@ -88,11 +87,11 @@ class _Prefetched:
         self.compilations: Compilations | None = None
 
     def start_all(self, missing: Iterable[tuple[UOp, OpenDevice]]) -> None:
-        """Do so for each kernel of a device whose compiler can be asked for several at once."""
+        """Start each kernel of a device whose compiler may run several times at once."""
         for key, device in missing:
             if _compiles_in_parallel(device):
                 self.start(*_generate(key, device), device)
-        freeze_survivors()  # linear programs, for who asks for them
+        freeze_survivors()  # linear programs stay alive
 
     def start(self, program: LinearProgram, source: str, device: OpenDevice) -> None:
         """Read a kernel's binary, or have it compiled."""
@@ -112,7 +111,7 @@ class _Prefetched:
         return self.compilations is not None and key in self.compilations
 
     def end(self) -> None:
-        """Let go of what nobody asked for."""
+        """Drop binaries that were not used."""
         if self.compilations is not None:
             self.compilations.end()
 
@@ -151,8 +150,7 @@ def _build(key: Any, device: OpenDevice, ahead: _Prefetched | None = None) -> Ke
         except (CompileError, PluginError):
             if not is_stored:
                 raise
-        # What is stored is as it was written, but what wrote it may have been at fault: a compiler
-        # that ended early, say.
+        # The stored binary is intact but may be wrong: its compiler may have ended early.
         binary = _compile(source, program.name, device, None)
         return _load(program, source, binary, device)
 
@@ -190,10 +188,10 @@ def _generated_for(device: OpenDevice) -> tuple[Any, ...]:
 
 
 def _lower(ast: UOp, device: OpenDevice, searching: bool) -> LinearProgram:
-    # A process that finds all of its kernels on disk need not read how they are made.
+    # imported late: a process that finds all kernels on disk does not need code generation
     lower = importlib.import_module("weft.codegen.pipeline").lower
     plan = None
-    if searching:  # who never searches need not read how
+    if searching:  # imported late as well
         plan = importlib.import_module("weft.engine.search").plan_for(ast, device)
     with trace.span("lower", device=device.name):
         if plan is None:

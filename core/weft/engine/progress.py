@@ -1,9 +1,9 @@
-"""How far a search is, for whoever waits for it.
+"""Search progress: show how far a search is.
 
-Where stderr is a terminal one line of it is drawn again and again, and what came of the search
-stays there; else with WEFT_DEBUG=1 a plain line for each round and one for the end; else nothing.
+On a terminal one line of stderr is redrawn, and the result of the search stays. Otherwise with
+WEFT_DEBUG=1 a line for each round and one for the end; else nothing.
 
-in: what the search says of itself    out: text on stderr
+in: the events of a search    out: text on stderr
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Progress:
     def __init__(self, name: str) -> None:
         self.name = name
         self.live = _is_terminal()
-        self.told = settings.DEBUG >= 1
+        self.verbose = settings.DEBUG >= 1
         self.started = perf_counter()
         self.round = self.of = self.built = self.ran = 0
         self.times = ""
@@ -38,7 +38,7 @@ class Progress:
 
     def begin(self, number: int, of: int) -> None:
         """A round of so many plans begins."""
-        if self.told and not self.live and self.ran:
+        if self.verbose and not self.live and self.ran:
             self._line(f"{self._round()}: {self.ran} tried, {self.times}")
         self.round, self.of, self.built, self.ran = number, of, 0, 0
         self._draw(anyway=True)
@@ -58,10 +58,10 @@ class Progress:
         """All is done. count: how many were tried; result: what came of it."""
         if self.live:
             print(_CLEAR, end="", file=sys.stderr)
-        if self.live or self.told:
+        if self.live or self.verbose:
             took = f"{count} tried in {perf_counter() - self.started:.1f} s"
             self._line(f"{took}: {result}")
-        if self.told:
+        if self.verbose:
             for note in notes:
                 self._line(note)
 

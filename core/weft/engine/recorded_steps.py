@@ -1,13 +1,13 @@
-"""Recorded steps taken apart: which memory they touch, and what each of it is to a replay.
+"""Recorded steps: analyse the memory of recorded steps and its role in a replay.
 
 Every memory is one of these:
 
 given     passed in at every replay: inputs, and state that a function reads or writes
 output    new at every replay
 scratch   needed during a replay only
-kept      the same at every replay: numbers from Python, and what is computed of them alone
+kept      the same at every replay: numbers from Python, and values computed of them alone
 
-Steps whose results nobody needs are left out, and so are those that would compute the same again.
+Steps whose results are not needed are dropped, and so are steps with constant results.
 
 in:  list[ExecItem] that ran      out: `Recorded`
 """
@@ -68,7 +68,7 @@ class Recorded:
     """Recorded steps over memory that changes.
 
     :param items: what ran, in order, each intermediate in memory of its own.
-    :param given: the buffers that stand for what is passed in.
+    :param given: the buffers of the inputs.
     :param loose: the first so many of them are not held on to between replays.
     :param known: the ids of all other buffers that were there before.
     :param volatile: the ids of buffers whose content changes between replays.

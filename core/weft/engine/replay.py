@@ -1,10 +1,12 @@
-"""Recorded steps, to be run again on other memory without looking at any graph.
+"""Replay: run recorded steps on other memory without inspecting any graph.
 
-The intermediates of all steps share one plan, and are kept between replays. Argument lists are made
-once; a replay changes the places in them where given and new memory stands. Kernels in a row go to
-the device as one submission where it takes that (`weft_graph`).
+The intermediates of all steps share one memory plan, and are kept between replays. Argument lists
+are made once; a replay changes the positions of inputs and outputs in them. Adjacent kernels are
+submitted together where the device can (`weft_graph`).
 
 in:  list[ExecItem] that ran      out: `Replay`, which runs
+
+Source: CUDA programming guide, CUDA graphs (stream capture, parameter update).
 """
 
 from __future__ import annotations
@@ -55,17 +57,17 @@ class _ArgumentSlots:
 
     @property
     def is_needed(self) -> bool:
-        """Whether it stands anywhere."""
+        """Whether the memory is an argument anywhere."""
         return bool(self.handles or self.setters or self.windows or self.others)
 
     @property
     def only_setter(self) -> Callable[[Any], None] | None:
-        """What is to be told of its handle, where that is one setter and nothing else."""
+        """The single setter of its handle; None where there are other positions."""
         alone = not (self.handles or self.windows or self.others) and len(self.setters) == 1
         return self.setters[0] if alone else None
 
     def putter(self) -> Callable[[Buffer], None]:
-        """`put`, or what does the same where it stands in one place only."""
+        """`put`, or a faster function where there is one position only."""
         if self.windows or self.others or len(self.setters) + len(self.handles) != 1:
             return self.put
         if self.setters:
@@ -91,7 +93,8 @@ class _ArgumentSlots:
             arguments[index] = part if whole else part.handle
 
     def move_to(self, graph: SettableGraph, launches: Mapping[int, int]) -> None:
-        """Have a graph told of what changes; `launches`: its number of an argument list, by id."""
+        """Register a graph's setters for changing positions. launches: the number of each argument
+        list, by id."""
         places = [(launches[id(own)], i) for own, i in self.handles if id(own) in launches]
         if places:
             self.setters.append(graph.setter(places))
@@ -103,8 +106,8 @@ class _ArgumentSlots:
 
 
 class Replay(Recorded):
-    """Recorded steps over memory that changes. `forget` what was recorded as soon as nobody
-    compares it any more, `prepare`, then `run` as often as wanted."""
+    """Recorded steps over memory that changes. Call `forget` when the recording is not compared any
+    more, `prepare`, then `run` any number of times."""
 
     _ready = False
     _forgotten = False
@@ -136,7 +139,7 @@ class Replay(Recorded):
         self._forgotten = True
 
     def prepare(self) -> None:
-        """Lay out the intermediates and make the argument lists; the recorded memory is let go."""
+        """Plan the intermediates and make the argument lists; the recorded memory is released."""
         if self._ready:
             return
         self.forget()
@@ -267,7 +270,7 @@ class Replay(Recorded):
     def _move_to(
         self, graph: SettableGraph, lists: Sequence[list[Any]], device: OpenDevice
     ) -> None:
-        """Have a graph of launches with these arguments told of what changes in them."""
+        """Register the setters of a graph of launches with these arguments."""
         launches_of = {id(own): number for number, own in enumerate(lists)}
         try:
             for patch in (*self._patches, *self._new):

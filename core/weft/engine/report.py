@@ -1,5 +1,7 @@
-"""What WEFT_DEBUG prints: 2 a line per kernel, 3 schedules, 4 sources and applied opts, 5 linear
-programs and kernel ASTs. (1 is the registry's: devices opened. 6 is the pass runner's: every pass.)
+"""Debug output: what WEFT_DEBUG prints. 2: a line per kernel, 3: schedules, 4: sources and applied
+Opts, 5: linear programs and kernel ASTs.
+
+(1 is the registry's: opened devices. 6 is the pass runner's: every pass.)
 """
 
 from __future__ import annotations

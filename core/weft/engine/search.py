@@ -1,17 +1,19 @@
-"""WEFT_BEAM: the fastest way to lower a kernel, found by trying.
+"""Auto-tuning: search for the fastest plan of a kernel by measurement (WEFT_BEAM).
 
-A beam search. It begins with what the heuristic chooses and with nothing; each round builds all
-plans one step from the best few (`codegen.opt.search.near`), in helper processes, runs each once
-that gives the same results, and keeps the best few; it ends with a round that gains nothing. The
-best are then timed once more in turn with the heuristic's own, and the best of them alone with it
-once again: the heuristic's choice stays unless it is slower both times.
+A beam search. It begins with the heuristic's plan and with the empty plan. Each round builds all
+plans one step from the best few (`codegen.opt.search_space.near`) in helper processes, runs once
+those with equal results, and keeps the best few. It ends with a round without gain. The best are
+then timed interleaved with the heuristic's plan, and the winner once more: the heuristic's plan
+stays unless it is slower both times.
 
-What was found is kept on disk by kernel, by what the device's code is keyed to, and by width, with
-everything that was tried; an interrupt keeps what was found so far, and the next search goes on
-from there. Where nothing can be tried (no helper opens the device and it is not safe or not
-possible to run here) the heuristic chooses.
+The result is stored by kernel, by the key of the device's code, and by width, with all
+measurements. An interrupted search is stored too, and the next one continues it. Where nothing can
+be measured the heuristic's plan is used.
 
 in: the AST of a kernel and a device    out: a `Plan`
+
+Source: Chen et al., "Learning to Optimize Tensor Programs", NeurIPS 2018; Bisiani, "Beam Search",
+Encyclopedia of Artificial Intelligence, 1987.
 """
 
 from __future__ import annotations
@@ -44,7 +46,9 @@ MOST_IN_A_ROUND = 256
 GAIN = 0.98  # a round that leaves more than this of the time ends the search
 CLEARLY = 0.97  # of the heuristic's time, or the heuristic's choice stays
 _FAR = 16  # times as long: what one step does not make up for
-_LAST_ROUNDS = 60  # how often the best few are timed in turn: others may use the machine too
+_LAST_ROUNDS = (
+    60  # rounds of interleaved timing of the best few, since others may use the machine too
+)
 _LEAST_SECONDS, _MOST_SECONDS = 0.3, 8.0  # that this takes
 
 _lock = threading.RLock()
@@ -158,7 +162,7 @@ class _Search:
         return found
 
     def ended_early(self, because: str) -> str:
-        """Nothing can be said of what was found: the heuristic chooses. Answers what to tell."""
+        """The measurements are unusable: use the heuristic's plan. The message for the user."""
         self.found.notes.append(f"the search ended early: {because}")
         self.found.best = self.found.heuristic
         return "the heuristic's choice stays"

@@ -1,4 +1,4 @@
-"""Counters of what has run: read them before and after to see what a step cost.
+"""Execution statistics: counters of kernels, copies, operations, bytes and memory.
 
 from weft.engine import stats
 stats.kernels, stats.bytes, stats.ops, stats.seconds, stats.memory, stats.peak_memory
@@ -17,7 +17,7 @@ class Stats:
 
     kernels: compiled programs launched; copies: copies made; ops: arithmetic operations;
     bytes: memory touched, each buffer of a kernel once; seconds: time in kernels, counted where
-    they were waited for. planned_bytes: the most room that the intermediates of one schedule had
+    they were waited for. planned_bytes: the most memory that the intermediates of one schedule had
     together; unplanned_bytes: what the same intermediates would take without sharing it.
     """
 

@@ -1,11 +1,11 @@
-"""How long a piece of work takes on a machine that others use too.
+"""CPU-time measurement: time a function on a machine that other processes use too.
 
-While a thread waits for a processor that somebody else has, wall time goes on. Where the system
-counts that waiting (Linux: /proc/thread-self/schedstat, its second number) it is taken off, as long
-as nobody worked meanwhile: it stays in where other threads of this process did some of the work.
-For work that only a processor does which this thread holds; not for what is given to a device.
+While a thread waits for a processor, wall time passes. Where the system counts that waiting (Linux:
+/proc/thread-self/schedstat, its second number) it is subtracted, unless other threads of this
+process worked meanwhile. This is for work on the processor of this thread, not for work on a
+device.
 
-in: something to call    out: seconds, and what the call gave
+in: a function    out: seconds, and its result
 """
 
 from __future__ import annotations

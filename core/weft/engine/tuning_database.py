@@ -1,7 +1,9 @@
-"""What a search found, and how it is kept on disk.
+"""Tuning database: results of searches on disk.
 
-Kept by kernel, by what the device's code and times are keyed to, and by width; what was kept by
-another version of the house, or by a heuristic that has chosen otherwise since, is found again.
+The key is the kernel, the key of the device's code and times, and the width. Results of another
+version of weft are ignored, and so are results that were compared with another heuristic plan.
+
+Source: TVM, auto-scheduler tuning records.
 """
 
 from __future__ import annotations
@@ -113,7 +115,7 @@ def encoded(found: SearchResult) -> bytes:
 
 
 def decoded(data: bytes) -> SearchResult | None:
-    """None for what another version of the house has kept."""
+    """The stored result; None for one of another version of weft."""
     try:
         best, heuristic, tries, notes, complete = json.loads(data)
         made = [Try(_plan_of(plan), seconds, because) for plan, seconds, because in tries]

@@ -1,9 +1,8 @@
-"""What a helper process does: `python -m weft.engine.worker_main` serves until its input ends.
+"""Helper process: `python -m weft.engine.worker_main` answers requests until its input ends.
 
-It builds kernels and tries them on a device that it opens itself, so that a compiler may take its
-time and a kernel may crash or hang without harm to whoever asked. Questions come on its input and
-answers go to its output, each a pickle after its length; what kernels and compilers print is
-dropped.
+It builds kernels and measures them on a device that it opens itself, so that slow compilers and
+kernels that crash or hang do not affect the program. Requests come on its input and answers go to
+its output, each a pickle after its length. Output of kernels and compilers is dropped.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def read_message(stream: BinaryIO) -> Any:
 
 
 def write_message(stream: BinaryIO, message: Any) -> None:
-    """One message. :raises OSError: where nobody reads any more."""
+    """Write one message. :raises OSError: where the reader is gone."""
     body = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
     stream.write(LENGTH.pack(len(body)) + body)
     stream.flush()
@@ -50,7 +49,7 @@ def write_message(stream: BinaryIO, message: Any) -> None:
 class Server:
     """Answers questions: the name of a method, then its arguments.
 
-    ("ok", value), or ("failed", what went wrong) for what the house or a device raises.
+    ("ok", value), or ("failed", message) for errors of weft or of a device.
     """
 
     def __init__(self) -> None:
@@ -122,7 +121,7 @@ def serve(questions: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _end_with_parent(parent: int) -> None:
-    """A kernel that hangs would outlive whoever started it and was ended."""
+    """End this process with its parent, which a hanging kernel would outlive."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)

@@ -1,8 +1,8 @@
-"""Helper processes: started when first needed, asked one question at a time, ended with a limit.
+"""Helper processes: start them when first needed, send one request at a time, end them at a time
+limit.
 
-A helper is this Python with this weft and the present settings, and not a copy of the user's
-program: nothing of that is run again. One that dies or does not answer in time is ended and
-replaced; whoever asked is told so.
+A helper is this Python with this weft and the current settings, not a copy of the user's program.
+One that dies or does not answer in time is ended and replaced, and the request fails.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ T = TypeVar("T")
 MODULE = "weft.engine.worker_main"
 START_SECONDS = 60.0
 MOST = 16
-_LONGEST = 3600.0  # seconds: more than a clock counts is asked for where a time was none
+_LONGEST = 3600.0  # seconds: the largest time limit that clocks support
 _MOMENT = 0.02
 _MOST_PATIENCE = 8.0  # times as long as agreed upon
 _QUIET = {"BEAM": 0, "DEBUG": 0, "VIZ": "", "PROCESS_REPLAY": "", "SPEC": 0, "TRACE_PLUGINS": 0}
 
 
 class HelperFailed(Exception):
-    """A helper could not do what it was asked for; the message says why. lost: it died over it."""
+    """A helper failed to answer; the message says why. lost: it died."""
 
     def __init__(self, because: str, lost: bool = False) -> None:
         super().__init__(because)

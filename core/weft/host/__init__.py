@@ -1,8 +1,7 @@
-"""The core's own plugin: Python's memory as a device. It stores and does not compute.
+"""Host plugin: Python's memory as a device that stores and does not compute.
 
-Tensors begin here (lists, bytes, arrays, wrapped in place) and end here. It enters by the same
-hooks as everybody else, and the rest of the core finds it by its role, ``staging``, not by its
-name.
+Tensors begin here (lists, bytes, arrays, wrapped in place) and end here. It implements the same
+hooks as other plugins, and the core finds it by its role, ``staging``, not by its name.
 """
 
 from __future__ import annotations

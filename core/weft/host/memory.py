@@ -1,4 +1,4 @@
-"""Memory of this process behind memoryviews, wrapped in place or fresh and aligned."""
+"""Host memory: memoryviews of this process, wrapped in place or newly allocated and aligned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files as lazy tensors, and tensors as files."""
+"""File formats: files as lazy tensors, and tensors as files."""
 
 from weft.io.archives import tar_extract, zip_extract
 from weft.io.checkpoints import load, save

@@ -1,4 +1,4 @@
-"""Tar and zip archives: what is in them, as lazy tensors of bytes."""
+"""Archives: the members of tar and zip files as lazy tensors of bytes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Nested containers of tensors and plain values in one safetensors file, and back.
+"""Checkpoints: nested containers of tensors and plain values in one safetensors file.
 
-Tensors are stored by their path in the containers ("model.weight"); everything around them is JSON
-in the metadata. A dict of tensors alone is a plain safetensors file. Reading runs no code: what the
-file may describe is listed here, and anything else is refused.
+Tensors are stored by their path in the containers ("model.weight"); everything else is JSON in the
+metadata. A dict of tensors alone is a plain safetensors file. Reading runs no code: what a file may
+describe is listed here, and anything else is refused.
 """
 
 from __future__ import annotations

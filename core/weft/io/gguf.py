@@ -1,7 +1,7 @@
-"""GGUF files: plain tensors are windows of the file, quantised ones are computed from it.
+"""GGUF files: plain tensors are views of the file, quantised ones are computed from it.
 
 The values of a quantised tensor are an expression over its bytes: kernels that read the tensor
-unpack it in passing. The layouts of the blocks are those of ggml.
+dequantise it. The block layouts are those of ggml.
 """
 
 from __future__ import annotations

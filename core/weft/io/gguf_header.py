@@ -1,4 +1,4 @@
-"""The GGUF format alone: bytes to a checked table of contents.
+"""GGUF header: parse and check the table of contents.
 
 Layout (ggml's documentation of GGUF, versions 2 and 3, little-endian): magic, version, number of
 tensors, number of notes; the notes (key, kind, value); the tensors (name, axes, innermost first,

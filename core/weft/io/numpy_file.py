@@ -1,4 +1,4 @@
-"""NumPy's files, .npy and .npz, as lazy tensors.
+"""NumPy files: .npy and .npz as lazy tensors.
 
 Layout (NumPy's format description, versions 1 to 3): magic, version, length of the header, the
 header (a Python literal of three entries), then the values. Arrays of objects are pickles, which

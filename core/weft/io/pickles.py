@@ -1,9 +1,9 @@
-"""A reader of pickles that runs nothing.
+"""Safe unpickling: a reader of pickles that runs no code.
 
-The standard library takes a pickle apart into opcodes without acting on them (`pickletools`). Here
-the few that describe data are carried out: numbers, texts, lists, dicts, tuples, and calls of names
-that the caller lists. Every other opcode or name is a FormatError. No attribute of any object is
-set, and nothing is imported.
+The standard library splits a pickle into opcodes without executing them (`pickletools`). Here the
+few that describe data are executed: numbers, strings, lists, dicts, tuples, and calls of names that
+the caller lists. Every other opcode or name is a FormatError. No attribute of any object is set,
+and nothing is imported.
 """
 
 from __future__ import annotations

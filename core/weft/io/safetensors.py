@@ -1,7 +1,7 @@
-"""Safetensors files: loaded lazily through whichever device stores them, saved without risk.
+"""Safetensors files: lazy loading through the device that stores them, atomic saving.
 
-Loading reads the table of contents and nothing else; every tensor is a window of the file.
-Saving writes a new file beside the old one and puts it in place only when it is complete.
+Loading reads the table of contents only; every tensor is a view of the file. Saving writes a new
+file beside the old one and replaces it when it is complete.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Files of `torch.save`: .pt, .pth, .bin, in the zip format and in the one before it.
+"""PyTorch files: .pt, .pth and .bin of `torch.save`, in the zip format and the older one.
 
-The pickle inside is read by `pickles`, which runs nothing; tensors are windows of the file, read
-when they are used.
+The pickle inside is read by `pickles`, which runs no code. Tensors are views of the file, read when
+they are used.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Bytes of a source as tensors: opening, reading a part now, a part as a lazy tensor, a stream.
+"""File access: the bytes of a source as tensors: a part now, a lazy part, a stream.
 
-What all file formats here share. A source is a path, or a uint8 tensor that holds a file.
+All file formats here use it. A source is a path, or a uint8 tensor that holds a file.
 """
 
 from __future__ import annotations

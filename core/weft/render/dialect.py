@@ -129,7 +129,7 @@ class CDialect:
 
     :param language: cache namespace and file suffix.
     :param preamble: text before everything else.
-    :param kernel_prefix: what stands before a kernel's name.
+    :param kernel_prefix: the text before a kernel's name.
     :param global_qualifier: of pointers to the device's memory, with a trailing blank.
     :param restrict: of such pointers, after the star; empty where there is none.
     :param shared_qualifier: of memory shared by a work group; None: there is none.

@@ -126,7 +126,7 @@ class Expressions:
                 known = self.known[u]
             except KeyError:
                 raise SpecError(
-                    f"a {u.op} is used before it stands in the program",
+                    f"a {u.op} is used before its definition",
                     asked="rendering a linear program",
                     because="sources must come before their users",
                 ) from None
@@ -436,7 +436,7 @@ class Expressions:
 
 
 def _left(level: int) -> int:
-    """What a left operand must bind to stand bare: sums and products chain, tests take sums."""
+    """The precedence that a left operand needs without parentheses."""
     return (
         PLUS if level == COMPARE else level if level >= PLUS or level in (AND, XOR, OR) else UNARY
     )

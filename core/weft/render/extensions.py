@@ -1,4 +1,4 @@
-"""Language extensions: methods by which a renderer says what its language has beyond C.
+"""Language extensions: methods by which a renderer adds what its language has beyond C.
 
 `CDialect` is data that several languages fill in. What one language alone has is a method here,
 which its renderer overrides. The defaults are C without extensions.
@@ -66,7 +66,7 @@ class Extensions:
     """The methods that a renderer overrides.
 
     :ivar dialect: the language.
-    :cvar function_prefix: what stands before a helper function's result type.
+    :cvar function_prefix: the text before a helper function's result type.
     :cvar float_quotients: vectors of integers of up to 32 bits are divided as floats.
     :cvar images: kernels may take images, see `image_type`.
     :cvar masked_loads: `masked_load` has an expression.
@@ -116,7 +116,7 @@ class Extensions:
         return self.dialect.preamble
 
     def kernel_prefix(self, program: LinearProgram) -> str:
-        """What stands before a kernel's name; it may have several lines."""
+        """The text before a kernel's name; it may have several lines."""
         return self.dialect.kernel_prefix
 
     def buffer_name(self, name: str, position: int) -> str:

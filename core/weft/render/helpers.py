@@ -18,9 +18,9 @@ from weft.render.extensions import Extensions
 
 
 class Helpers:
-    """The functions of one kernel, in the order in which they were first asked for.
+    """The functions of one kernel, in the order of their first use.
 
-    :param function_prefix: what stands before the result type of each.
+    :param function_prefix: the text before the result type of each.
     :param float_quotients: vectors of integers of up to 32 bits are divided as floats.
     :ivar types: every vector type they or the kernel mention, in order.
     :ivar texts: name of a function to its text.
@@ -43,7 +43,7 @@ class Helpers:
     # ---- words ------------------------------------------------------------------------------
 
     def type(self, dtype: DType) -> str:
-        """The name of a type; a vector's is declared when first asked for."""
+        """The name of a type; a vector's is declared at its first use."""
         known = self._names.get(dtype)
         if known is not None:
             return known

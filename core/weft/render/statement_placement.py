@@ -24,7 +24,7 @@ ALWAYS = frozenset(
     {Ops.CONST, Ops.VCONST, Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR, Ops.INDEX, Ops.NOOP, Ops.SINK}
 )
 SHORT, WHOLE, ANY = 64, 96, 1 << 30
-"""Characters: of a part of a statement, of all of it, of what costs nothing to say again."""
+"""Characters: of a part of a statement, of all of it, of what costs nothing to repeat."""
 _COUNT = CONTROL | FENCES | {Ops.LOAD, Ops.STORE}
 MOVABLE = GroupOp.Elementwise | {Ops.VECTORIZE, Ops.GEP, Ops.CAT, Ops.LOAD, Ops.CUSTOMI}
 

@@ -196,7 +196,7 @@ class RootKernels:
         return [self.number[base] for base in known.reads if base in self.number]
 
     def edges(self) -> Iterable[tuple[int, int]]:
-        """(before, after) pairs: sources before readers, readers before the writer of their memory."""
+        """(before, after) pairs: sources before readers, readers before writers of their memory."""
         for number, (node, known) in enumerate(zip(self.nodes, self.facts)):
             for base in known.reads:
                 if base in self.number:

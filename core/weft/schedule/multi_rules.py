@@ -231,7 +231,7 @@ class _Partitioner:
         return resharded(found, node.shape, target, shard)
 
     def _scattered(self, source: UOp, target: tuple[str, ...], shard: Shard) -> Sharded | None:
-        """A reduce over the cut axis with a cut result: a reduce-scatter sends only what is kept."""
+        """A reduce over the cut axis with a cut result: a reduce-scatter sends what is kept."""
         moves, below = [], source
         while below.op in GroupOp.Movement:
             moves.append(below)
