@@ -111,7 +111,7 @@ def unary(p: Program) -> None:
     low = float(np.abs(x.astype(float)).min()) if x.size else 1.0
     x = x.astype(float)
     ways: list[tuple[str, Any, float]] = [
-        ("{}.relu()", np.maximum(x, 0), v.error),
+        ("{}.relu()", np.maximum(v.array, 0), v.error),  # of integers no float has
         ("{}.abs()" if v.is_float else "{}.float().abs()", np.abs(x), v.error),
         ("({}.float().abs() + 1).sqrt()", np.sqrt(np.abs(x) + 1), v.error + 1e-7),
         ("{}.sigmoid()", 1 / (1 + np.exp(-np.clip(x, -80, 80))), v.error + 1e-6),

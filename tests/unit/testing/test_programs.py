@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from weft import Tensor, dtypes
+from weft.device import numpy_dtype
 from weft.testing.mirror import Value, converted, mismatch, stored
+from weft.testing.program_steps import unary
 from weft.testing.program_writes import STEPS
 from weft.testing.programs import EVERYTHING, FUSION, HAZARDS, Mismatch, Seeded, filled, run_program
 
@@ -51,3 +53,29 @@ def test_a_mismatch_says_what_is_wrong():
     assert "shape" in mismatch(value, np.array([[1, 2]], dtype=np.int32))
     assert "dtype" in mismatch(value, np.array([1, 2], dtype=np.int64))
     assert "instead of [1, 2]" in mismatch(value, np.array([1, 3], dtype=np.int32))
+
+
+def test_relu_of_integers_is_that_of_integers():
+    class Given:
+        """A program that takes relu of one tensor."""
+
+        def __init__(self, value):
+            self.values = {"x": value}
+
+        def pick(self, _):
+            return "x"
+
+        def chance(self, _):
+            return False
+
+        def choice(self, ways):
+            return ways[0]
+
+        def make(self, text, value):
+            assert text == "x.relu()"
+            self.found = value(self.values["x"].dtype)
+
+    for numbers, dtype in (([2**64 - 5, 3], dtypes.uint64), ([2**53 + 1, -3], dtypes.int64)):
+        program = Given(stored(np.array(numbers, numpy_dtype(dtype)), dtype))
+        unary(program)
+        assert program.found.array.tolist() == [max(number, 0) for number in numbers]
