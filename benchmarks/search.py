@@ -93,7 +93,7 @@ def confirm(row: dict[str, Any], ast: Any, device: str, width: int, seconds: flo
     """Time the plan of a row once more in turn with the heuristic's choice, where it is clearly
     faster; what the search told is kept beside it."""
     from weft.device import registry
-    from weft.engine.search import time_interleaved, search
+    from weft.engine.search import search, time_interleaved
 
     if not row["plan"] or not ratio(row) >= DOUBTED:
         return
@@ -121,7 +121,7 @@ def is_shared(ast: Any, device: str) -> bool:
 def is_known(ast: Any, device: str, width: int) -> bool:
     """Whether a search for this kernel came to its end, and still holds."""
     from weft.device import registry
-    from weft.engine.tuning_database import lookup, key_of
+    from weft.engine.tuning_database import key_of, lookup
 
     opened = registry.open(device)
     found = lookup(key_of(ast, opened, width), ast, opened)

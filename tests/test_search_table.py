@@ -39,7 +39,9 @@ def row_of(benchmarks, monkeypatch, ast, ours, best, again):
     monkeypatch.setattr(engine, "search", lambda *_: found)
     asked = []
     monkeypatch.setattr(
-        engine, "time_interleaved", lambda _, __, plans, seconds: asked.append((plans, seconds)) or again
+        engine,
+        "time_interleaved",
+        lambda _, __, plans, seconds: asked.append((plans, seconds)) or again,
     )
     row = benchmarks.searched("a sum", ast, "REF", 1, False)
     benchmarks.confirm(row, ast, "REF", 1, 3.0)

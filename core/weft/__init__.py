@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.base.collector import Uncollected as _Uncollected
 from weft.base.collector import freeze_survivors as _set_aside
+from weft.base.providers import provide as _provide
 from weft.base.settings import settings as _settings
 
 if TYPE_CHECKING:
@@ -112,6 +113,14 @@ def _function(name: str) -> Any:
         return value
     missing = importlib.import_module("weft.functions.missing")
     raise missing.missing_function(name, [*__all__, *functions.__all__])
+
+
+def _array_namespace(api_version: str | None) -> Any:
+    """What `Tensor.__array_namespace__` gives."""
+    return importlib.import_module("weft.array_api.array").namespace(api_version)
+
+
+_provide("array_namespace", _array_namespace)
 
 
 def __dir__() -> list[str]:

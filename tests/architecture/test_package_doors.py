@@ -46,9 +46,9 @@ LEFT = {
     "nn": 1,
     "schedule": 12,
     "shape": 6,
-    "tensor": 9,
+    "tensor": 10,
     "tools": 1,
-    "uop": 153,
+    "uop": 154,
 }
 """Imports of other modules from outside of their package: to become none."""
 

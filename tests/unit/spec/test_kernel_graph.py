@@ -15,5 +15,7 @@ def test_pending_work_is_refused():
     assert "pending" in complaint(x + 1)
     assert "not ASSIGN" in complaint(x.assign(x + 1))
     (write,) = writes(x + 1)
-    assert "does not write that memory" in complaint(UOp(Ops.ASSIGN, x.dtype, (buffer(4), write.src[1])))
+    assert "does not write that memory" in complaint(
+        UOp(Ops.ASSIGN, x.dtype, (buffer(4), write.src[1]))
+    )
     assert "not a Kernel" in complaint(UOp(Ops.KERNEL, src=(x,), arg="text"))

@@ -7,7 +7,6 @@ display of notebooks work as for numbers and sequences.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Self
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from weft.base.arguments import whole
 from weft.base.dtype import ImageDType, dtypes
 from weft.base.errors import CapabilityError, DTypeError, ExchangeError, ShapeError, WeftError
+from weft.base.providers import provided
 from weft.base.scalars import unpack
 from weft.base.sequences import prod
 from weft.device import Buffer, binding, numpy_dtype, registry
@@ -91,9 +91,8 @@ class InteropMixin(TensorBase):
 
         :raises ArgumentError: for a version of the standard that it does not follow.
         """
-        # one floor up, and needed by nobody but those who ask for it
-        found = importlib.import_module("weft.array_api.array")
-        return found.namespace(api_version)  # type: ignore[no-any-return]
+        namespace: ModuleType = provided("array_namespace")(api_version)
+        return namespace
 
     # ---- DLPack -------------------------------------------------------------------------------
 
