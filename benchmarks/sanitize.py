@@ -45,7 +45,7 @@ from weft.device.capabilities import Target
 from weft.device.program import LinearProgram
 from weft.plugin import Renderer
 from weft.uop import Ops, UOp
-from weft_cpu_clang.capabilities import last_cache
+from weft_cpu_clang.caches import last_cache
 from weft_cpu_clang.toolchain import FLAGS, find_toolchain
 
 HERE = Path(__file__).resolve().parent

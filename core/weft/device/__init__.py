@@ -23,6 +23,7 @@ from weft.device.capabilities import (
 from weft.device.catalogue import catalogue
 from weft.device.discovery import Plugin, PluginState
 from weft.device.identity import DeviceFamily, DeviceId, Placement
+from weft.device.machine import MachineModel
 from weft.device.open_device import OpenDevice
 from weft.device.parts import (
     Allocator,
@@ -60,6 +61,7 @@ __all__ = [
     "KernelLimits",
     "Launch",
     "LinearProgram",
+    "MachineModel",
     "MemoryCaps",
     "OpenDevice",
     "Placement",

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from weft.base.dtype import DType, dtypes
+from weft.device.machine import MachineModel
 from weft.device.packed_dot import PairDot
 from weft.device.tensor_core import TensorCore
 from weft.device.validation import callable_or_none, check, each, freeze, one, sizes, whole
@@ -177,6 +178,7 @@ class ComputeCaps:
         the order of their numbers, the first dimension the fastest; a power of two, 0: unknown.
     :param graph_from: of how many launches in a row a graph is asked for: with 1 of a single one.
     :param walks: from how many places a thread had best read a long stretch of memory side by side.
+    :param machine: caches, latencies, processors; its fields of what is said above are filled in.
     """
 
     dtypes: frozenset[DType] = COMMON_DTYPES
@@ -195,6 +197,7 @@ class ComputeCaps:
     warp_size: int = 0
     graph_from: int = 2
     walks: int = 1
+    machine: MachineModel = field(default_factory=MachineModel)
 
     def __post_init__(self) -> None:
         # A Target is hashed, so what it is made of is frozen.
@@ -209,8 +212,18 @@ class ComputeCaps:
             vector_widths=each(lambda dtype: dtype in dtypes.all, "widths by scalar dtype"),
             tensor_cores=each(lambda core: isinstance(core, TensorCore), "TensorCores"),
             pair_dots=each(lambda dot: isinstance(dot, PairDot), "PairDots"),
-            tiles=whole(1), warp_size=whole(), graph_from=whole(1),
+            tiles=whole(1), warp_size=whole(), graph_from=whole(1), walks=whole(1),
+            machine=one(MachineModel),
         )  # fmt: skip
+        facts = {
+            "last_level_bytes": self.cache_bytes,
+            "register_bytes": self.vector_bytes,
+            "registers": self.vector_registers,
+            "streams": self.walks,
+            "warp_size": self.warp_size,
+            "shared_bytes": self.limits.shared_bytes,
+        }
+        object.__setattr__(self, "machine", self.machine.with_facts(**facts))
 
     def has(self, feature: Feature) -> bool:
         """Whether the device has this feature."""

@@ -27,6 +27,14 @@ def whole(least: int = 0, optional: bool = False) -> Rule:
     return Rule(lambda value: (optional and value is None) or _is_whole(value, least), words)
 
 
+def number() -> Rule:
+    """A number above 0."""
+    return Rule(
+        lambda value: isinstance(value, int | float) and not isinstance(value, bool) and value > 0,
+        "a number above 0",
+    )
+
+
 def sizes(count: int) -> Rule:
     """So many whole numbers from 1 on; or None."""
 

@@ -13,11 +13,13 @@ from weft.plugin import (
     DType,
     Feature,
     KernelLimits,
+    MachineModel,
     MemoryCaps,
     PairDot,
     dtypes,
     let_through,
 )
+from weft_cpu_clang.caches import last_cache, this_machine
 from weft_cpu_clang.levels import NATIVE
 from weft_cpu_clang.threads import wanted
 from weft_cpu_clang.toolchain import Toolchain
@@ -66,6 +68,7 @@ def describe(toolchain: Toolchain) -> Capabilities:
         vector_bytes=facts.vector_bytes,
         wide_indices=True,
         cache_bytes=last_cache() if facts.flags else 0,
+        machine=this_machine() if facts.flags else MachineModel(),
         vector_registers=facts.vector_registers,
         walks=1 if facts.far or not facts.vector_bytes else WALKS,
         graph_from=1,  # a table is quicker than a call with arguments
@@ -95,20 +98,6 @@ def target_name(toolchain: Toolchain) -> str:
     that it contains."""
     level = toolchain.facts.level
     return f"{toolchain.arch} ({level})" if toolchain.arch == NATIVE and level else toolchain.arch
-
-
-@cache
-def last_cache() -> int:
-    """Bytes of the largest cache of a processor; 0 where the system does not say."""
-    sizes = [0]
-    for file in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
-        try:
-            text = file.read_text().strip()
-            sizes.append(int(text.rstrip("KMG")) << {"K": 10, "M": 20, "G": 30}.get(text[-1], 0))
-        except (OSError, ValueError, IndexError) as error:
-            let_through(error)
-            continue
-    return max(sizes)
 
 
 @cache

@@ -12,7 +12,7 @@ from weft.codegen.pipeline import lower
 from weft.plugin import CompiledProgram
 from weft.schedule import create_schedule_with_vars, kernelize_map
 from weft.uop import UOp
-from weft_cpu_clang.capabilities import last_cache
+from weft_cpu_clang.caches import last_cache
 from weft_cpu_clang.runner import FunctionRunner
 from weft_cpu_clang.threads import ThreadPool
 

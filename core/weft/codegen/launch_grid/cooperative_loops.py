@@ -18,15 +18,8 @@ import math
 from weft.base.dtype import PtrDType
 from weft.base.intmath import ceildiv
 from weft.codegen.analysis.ranges import extent_of, loops_of
-from weft.codegen.launch_grid.trials import (
-    FEWEST,
-    IN_FLIGHT,
-    PROCESSORS,
-    WARP,
-    GridChoice,
-    fits,
-    trip_count,
-)
+from weft.codegen.launch_grid.thresholds import FEWEST, OWN, SHORT, STACKED
+from weft.codegen.launch_grid.trials import GridChoice, fits, trip_count
 from weft.codegen.opt.kernel import Access
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.workgroups.private_rows import MOST
@@ -35,11 +28,7 @@ from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
-_SHARED_IN_ALL = 1 << 25  # bytes of shared memory of all processors together
 _INSIDE = frozenset({AxisKind.LOOP, AxisKind.REDUCE})
-_OWN = 256  # bytes of rows that a work item may well keep to itself
-_STACKED = 4  # rows of a group, a warp each
-_SHORT = 16  # turns of a reduce that are not worth sharing among warps
 
 Loops = dict[UOp, UOp | None]
 
@@ -63,7 +52,7 @@ class Rows(GridChoice):
             return False
         extent = trip_count(extent_of(loops[main]))
         best = min(self.counts(extent), key=lambda count: self.cost(loops, count), default=1)
-        alone = self.row_bytes() <= _OWN or best == 1
+        alone = self.row_bytes() <= OWN or best == 1
         if best == 1 or (alone and self.cost(loops, best) >= self.cost(loops, 1)):
             return False
         for loop in dict.fromkeys(loop for loop in loops.values() if loop is not None):
@@ -82,18 +71,18 @@ class Rows(GridChoice):
     def stack(self) -> None:
         """Several warps to a group, each with a row of its own: none waits for another."""
         place, axis = next(self.places(AxisKind.GLOBAL), (None, None))
-        if axis is None or self.kernel.fills or self.outputs < _STACKED * 4 * PROCESSORS:
+        if axis is None or self.kernel.fills or self.outputs < STACKED * 4 * self.processors:
             return
-        amount = next((n for n in (_STACKED, 2) if trip_count(axis.extent) % n == 0), 1)
+        amount = next((n for n in (STACKED, 2) if trip_count(axis.extent) % n == 0), 1)
         self.attempt(OptKind.LOCAL, place, amount)
 
     def counts(self, extent: int) -> list[int]:
         """How many work items could share a loop."""
         most = min(self.most, self.sizes[0])
         counts = {n for n in range(FEWEST, min(most, extent) + 1) if extent % n == 0}
-        counts |= {n for n in range(WARP, most + 1, WARP) if fits(extent, n)}
+        counts |= {n for n in range(self.warp, most + 1, self.warp) if fits(extent, n)}
         # what each keeps of a row should be in its registers
-        short = {n for n in counts if self.row_bytes() <= n * _OWN}
+        short = {n for n in counts if self.row_bytes() <= n * OWN}
         return sorted(short or counts)
 
     def row_bytes(self) -> int:
@@ -115,12 +104,12 @@ class Rows(GridChoice):
         ]
         if root.op is Ops.REDUCE:
             outside = [u for u in own if u not in loops_of(root) and self.is_row(u)]
-            if outside and max(trip_count(extent_of(u)) for u in outside) >= WARP:
+            if outside and max(trip_count(extent_of(u)) for u in outside) >= self.warp:
                 return max(outside, key=lambda u: (extent_of(u), u.arg.id))
             own = [loop for loop in own if loop in loops_of(root)]
         accesses = kernel.inside(root)
         near = [u for u in own if any(abs(access.steps.get(u, 0)) == 1 for access in accesses)]
-        if not near and self.outputs < IN_FLIGHT // 32:
+        if not near and self.outputs < self.in_flight // 32:
             near = own
         return max(near, key=lambda u: (extent_of(u), u.arg.id), default=None)
 
@@ -149,7 +138,9 @@ class Rows(GridChoice):
             if ceildiv(row.size, count) > MOST:  # else it stays in registers
                 memory += row.nbytes
                 work_of_all += 3 * row.size / count  # put down, and read again
-        busy = max(self.outputs * count / IN_FLIGHT, self.outputs * memory / _SHARED_IN_ALL)
+        busy = max(
+            self.outputs * count / self.in_flight, self.outputs * memory / self.shared_in_all
+        )
         return work_of_all * max(1.0, busy)
 
     def again(self, reduce: UOp) -> int:
@@ -195,7 +186,7 @@ class Rows(GridChoice):
         parts = self.parts(trip_count(extent_of(loop)))
         if parts < 2 or not isinstance(extent_of(loop), int):
             return False
-        width = min(WARP, trip_count(extent_of(columns)))
+        width = min(self.warp, trip_count(extent_of(columns)))
         self.split(OptKind.LOCAL, columns, {AxisKind.GLOBAL}, width)
         shared = False
         for root in kernel.reduces:
@@ -209,9 +200,9 @@ class Rows(GridChoice):
         """How many work items share a reduce across memory: until the device is busy."""
         parts = 1
         while (
-            self.outputs * parts < IN_FLIGHT // 2
-            and 2 * parts * WARP <= self.most
-            and extent >= 2 * parts * _SHORT
+            self.outputs * parts < self.in_flight // 2
+            and 2 * parts * self.warp <= self.most
+            and extent >= 2 * parts * SHORT
         ):
             parts *= 2
         return parts

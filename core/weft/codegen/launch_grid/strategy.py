@@ -13,8 +13,9 @@ work item.
 from __future__ import annotations
 
 from weft.codegen.launch_grid.cooperative_loops import Rows
+from weft.codegen.launch_grid.thresholds import FEWEST, RUN, SIDE
 from weft.codegen.launch_grid.tiles import Tiles
-from weft.codegen.launch_grid.trials import FEWEST, WARP, GridChoice, trip_count
+from weft.codegen.launch_grid.trials import GridChoice, trip_count
 from weft.codegen.opt.kernel import Access, Kernel
 from weft.codegen.opt.opts import OptKind
 from weft.uop.args import AxisKind
@@ -22,8 +23,6 @@ from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
 _GLOBAL = frozenset({AxisKind.GLOBAL})
-_SIDE = 16  # work items along each side of a square group
-_RUN = 4  # elements of one work item where reads and writes go along different axes
 
 
 def choose(kernel: Kernel) -> None:
@@ -46,13 +45,13 @@ class Groups(GridChoice):
         if not kernel.reduces and not kernel.fills:
             if self.squares():
                 return
-            self.widen(last.home, _GLOBAL, WARP)
+            self.widen(last.home, _GLOBAL, self.warp)
         threads = 1
         homes = dict.fromkeys(axis.home for _, axis in self.places(AxisKind.GLOBAL))
         for number, home in enumerate(homes):
             room = min(self.most // threads, self.sizes[min(number, 2)])
             threads *= self.part(home, room, threads)
-            if threads >= 2 * WARP or number == 2:
+            if threads >= 2 * self.warp or number == 2:
                 break
 
     def part(self, home: UOp, room: int, others: int) -> int:
@@ -62,7 +61,7 @@ class Groups(GridChoice):
             return 1
         extent = trip_count(self.kernel.axes[place].extent)
         amount = next((n for n in range(min(room, extent), 0, -1) if extent % n == 0), 1)
-        if amount * others < 2 * WARP and extent >= room:
+        if amount * others < 2 * self.warp and extent >= room:
             # nothing divides it: the last group has work items that do nothing
             round_one = 1 << (room.bit_length() - 1)
             if self.split(OptKind.LOCAL, home, _GLOBAL, round_one):
@@ -87,14 +86,14 @@ class Groups(GridChoice):
         if written is None or other is None or written in read:
             return False
         extents = [self.extent(home) for home in (written, other)]
-        if None in extents or min(trip_count(e) for e in extents if e is not None) < _RUN * _SIDE:
+        if None in extents or min(trip_count(e) for e in extents if e is not None) < RUN * SIDE:
             return False
-        if self.most < _SIDE * _SIDE:
+        if self.most < SIDE * SIDE:
             return False
-        if trip_count(extents[0] or 1) % _RUN == 0 and self.together:
-            self.attempt(OptKind.UPCAST, kernel.axis_of(written, _GLOBAL), _RUN)
-        done = self.split(OptKind.LOCAL, written, _GLOBAL, _SIDE)
-        return self.split(OptKind.LOCAL, other, _GLOBAL, _SIDE) or done
+        if trip_count(extents[0] or 1) % RUN == 0 and self.together:
+            self.attempt(OptKind.UPCAST, kernel.axis_of(written, _GLOBAL), RUN)
+        done = self.split(OptKind.LOCAL, written, _GLOBAL, SIDE)
+        return self.split(OptKind.LOCAL, other, _GLOBAL, SIDE) or done
 
     def extent(self, home: UOp) -> int | None:
         place = self.kernel.axis_of(home, _GLOBAL)

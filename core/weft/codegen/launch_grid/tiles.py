@@ -21,23 +21,27 @@ from typing import NamedTuple
 from weft.base.intmath import ceildiv, round_up
 from weft.codegen.analysis.ranges import extent_of, loops_of
 from weft.codegen.indexing.images import reads_images
-from weft.codegen.launch_grid.trials import CORES, PROCESSORS, WARP, GridChoice, trip_count
+from weft.codegen.launch_grid.thresholds import (
+    DEPTH,
+    GROUPS,
+    NARROW,
+    RESIDENT,
+    UNIT_DEPTH,
+    UNSTAGED,
+    UPCASTS,
+    WARPS,
+    processors_of,
+    warp_of,
+)
+from weft.codegen.launch_grid.trials import GridChoice, trip_count
 from weft.codegen.opt import tensor_cores
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import OptKind
+from weft.device.machine import MachineModel
 from weft.device.tensor_core import TensorCore
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
-
-_DEPTH = 16  # terms of a sum that are brought to shared memory at once
-_UNIT_DEPTH = 4  # the same in fragments of a matrix unit
-_UPCASTS = (1, 2, 4, 8)
-_GROUPS = (1, 2, 4, 8, 16, 32)
-_WARPS = (1, 2, 4)
-_RESIDENT = 8  # warps of a processor that hide what each of them waits for
-_NARROW = 4  # a side of so few outputs is no side of a tile
-_UNSTAGED = 3.0  # how much dearer a term is where its operands come from far away
 
 
 class Problem(NamedTuple):
@@ -45,7 +49,8 @@ class Problem(NamedTuple):
 
     rows, columns: of outputs, columns side by side in memory; others: how often there are as many;
     unit: the rows and columns of one step (a fragment, or one output); held: what one work item
-    holds of it; lanes: how many work items carry it out; processors: how many share the groups.
+    holds of it; lanes: how many work items carry it out; processors: how many share the
+    groups; warp: how many work items run in step.
     """
 
     rows: int
@@ -55,7 +60,8 @@ class Problem(NamedTuple):
     unit: tuple[int, int] = (1, 1)
     held: int = 1
     lanes: int = 1
-    processors: int = PROCESSORS
+    processors: int = processors_of(MachineModel())
+    warp: int = warp_of(MachineModel())
 
 
 class Tile(NamedTuple):
@@ -97,22 +103,22 @@ def best_tile(problem: Problem, upcasts: int, threads: int, depth: int) -> Tile 
 
 
 def _tiles(problem: Problem, upcasts: int, threads: int) -> Iterator[Tile]:
-    for tall, wide in itertools.product(_UPCASTS, _UPCASTS):
+    for tall, wide in itertools.product(UPCASTS, UPCASTS):
         if tall * wide * problem.held > max(upcasts, problem.held):
             continue
         downs = _parts(problem.rows, problem.unit[0] * tall, problem.lanes)
         acrosses = _parts(problem.columns, problem.unit[1] * wide, problem.lanes)
         for down, across in itertools.product(downs, acrosses):
             count = down * across * problem.lanes
-            if count <= threads and (problem.lanes > 1 or count >= min(WARP, threads)):
+            if count <= threads and (problem.lanes > 1 or count >= min(problem.warp, threads)):
                 yield Tile(tall, wide, down, across)
 
 
 def _parts(extent: int, unit: int, lanes: int) -> list[int]:
     """Into how many parts of a group an axis may be cut: round numbers, and what divides it."""
     if lanes > 1:
-        return [n for n in _WARPS if n == 1 or unit * n < 2 * extent]
-    parts = [n for n in _GROUPS if n == 1 or unit * n < 2 * extent]
+        return [n for n in WARPS if n == 1 or unit * n < 2 * extent]
+    parts = [n for n in GROUPS if n == 1 or unit * n < 2 * extent]
     if extent % unit == 0:
         parts += [n for n in range(5, 16) if extent // unit % n == 0 and n not in parts]
     return parts
@@ -123,7 +129,7 @@ def _cost(problem: Problem, tile: Tile, depth: int) -> float:
     rows, columns = tile.rows(problem), tile.columns(problem)
     down, across = ceildiv(problem.rows, rows), ceildiv(problem.columns, columns)
     threads = tile.threads(problem)
-    warps = ceildiv(threads, WARP)
+    warps = ceildiv(threads, problem.warp)
     groups = problem.others * down * across
     turn = tile.tall * tile.wide / 4 + tile.tall / 4 + tile.wide
     if problem.lanes > 1:
@@ -132,10 +138,10 @@ def _cost(problem: Problem, tile: Tile, depth: int) -> float:
     if depth > 1 and all(side * depth % threads == 0 for side in (rows, columns)):
         turn += copied + 8 / depth  # and the barriers of a block
     else:
-        turn = _UNSTAGED * turn
+        turn = UNSTAGED * turn
     busy = max(1.0, groups / problem.processors)
     resident = min(max(1, groups // problem.processors), max(1, 1024 // threads)) * warps
-    return busy * warps * turn * problem.terms * max(1.0, _RESIDENT / resident)
+    return busy * warps * turn * problem.terms * max(1.0, RESIDENT / resident)
 
 
 class Tiles(GridChoice):
@@ -155,7 +161,7 @@ class Tiles(GridChoice):
             return True
         rows, columns = sides
         problem = self.problem(rows, columns, main)
-        depth = depth_of(trip_count(extent_of(loop)), _DEPTH) if self.together else 1
+        depth = depth_of(trip_count(extent_of(loop)), DEPTH) if self.together else 1
         tile = best_tile(problem, self.compute.limits.max_upcast, self.most, depth)
         if tile is None:
             return False
@@ -184,7 +190,7 @@ class Tiles(GridChoice):
             if moved[inner] <= moved[outer] or moved[outer] <= moved[inner]:
                 continue
             extents = [trip_count(extent_of(home)) for home in (inner, outer)]
-            if min(extents) < _NARROW:
+            if min(extents) < NARROW:
                 continue
             room = min(extents[0], 64) * min(extents[1], 64)
             if best is None or room > best[0]:
@@ -196,8 +202,8 @@ class Tiles(GridChoice):
         tall, wide = trip_count(extent_of(rows)), trip_count(extent_of(columns))
         terms = math.prod(trip_count(extent_of(loop)) for loop in loops_of(main))
         others = max(1, self.outputs // (tall * wide))
-        processors = CORES if self.emulated else PROCESSORS
-        return Problem(tall, wide, others, terms, processors=processors)
+        processors = processors_of(self.compute.machine, self.emulated)
+        return Problem(tall, wide, others, terms, processors=processors, warp=self.warp)
 
     # ---- axes ---------------------------------------------------------------------------------
 
@@ -259,7 +265,7 @@ class Tiles(GridChoice):
                 unit=core.dims[:2], held=1 << len(core.c.element), lanes=core.threads
             )
             fragments = ceildiv(terms, core.dims[2])
-            depth = depth_of(fragments, _UNIT_DEPTH) if self.together else 1
+            depth = depth_of(fragments, UNIT_DEPTH) if self.together else 1
             # rounding up must not cost more than the unit saves
             if round_up(terms, core.dims[2]) > 2 * terms:
                 continue

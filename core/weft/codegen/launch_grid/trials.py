@@ -10,21 +10,14 @@ from collections.abc import Collection, Iterator
 
 from weft.base.intmath import ceildiv
 from weft.codegen.analysis.ranges import extent_of
+from weft.codegen.launch_grid import thresholds
+from weft.codegen.launch_grid.thresholds import FARTHEST, GROUP, UNKNOWN
 from weft.codegen.opt.kernel import Axis, Kernel
 from weft.codegen.opt.opts import OptKind
 from weft.device.capabilities import Feature
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
-
-UNKNOWN = 64  # taken for an extent that is a variable
-IN_FLIGHT = 1 << 17  # work items that a large device runs at once
-PROCESSORS = 128  # of a large device, each of which runs several groups at once
-CORES = 4  # of one whose groups are emulated
-GROUP = 256  # work items of a group, at most
-FEWEST = 8  # work items that are worth a group
-WARP = 32  # work items that a large device runs in step
-FARTHEST = 1.3  # how many times as many turns as are real are worth rounding up to
 
 
 def trip_count(extent: int | UOp) -> int:
@@ -38,11 +31,15 @@ class GridChoice:
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.compute = compute = kernel.target.compute
-        limits = compute.limits
+        limits, machine = compute.limits, compute.machine
         self.sizes = limits.local_size or (1, 1, 1)
         self.most = min(GROUP, limits.local_threads or GROUP)
         together = compute.has(Feature.BARRIER) and compute.has(Feature.SHARED)
         self.emulated = compute.has(Feature.EMULATED_GROUPS)
+        self.warp = thresholds.warp_of(machine)
+        self.processors = thresholds.processors_of(machine)
+        self.in_flight = thresholds.work_items_of(machine)
+        self.shared_in_all = thresholds.shared_bytes_of(machine)
         self.together = together and not self.emulated
         self.outputs = math.prod(
             trip_count(axis.extent) for axis in kernel.axes if axis.kind is AxisKind.GLOBAL

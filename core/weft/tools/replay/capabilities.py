@@ -73,7 +73,7 @@ def _read(kind: Any, value: Any) -> Any:
         return dtypes.to_dtype(value)
     if dataclasses.is_dataclass(kind):
         hints = typing.get_type_hints(kind)
-        names = {f.name for f in dataclasses.fields(kind)}
+        names = {f.name for f in dataclasses.fields(kind) if f.init}
         return kind(**{k: _read(hints[k], v) for k, v in value.items() if k in names})
     if isinstance(kind, type) and issubclass(kind, Enum | Member):
         return kind(value)

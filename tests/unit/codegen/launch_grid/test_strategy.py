@@ -10,13 +10,14 @@ from weft import Tensor
 from weft.base.dtype import AddrSpace, dtypes
 from weft.base.settings import settings
 from weft.codegen.analysis.affine import affine
-from weft.codegen.launch_grid import cooperative_loops, tiles, trials
+from weft.codegen.launch_grid import cooperative_loops, thresholds, tiles, trials
 from weft.codegen.launch_grid.strategy import choose
 from weft.codegen.launch_grid.tiles import Problem, best_tile, depth_of
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.pipeline import lower
 from weft.device.capabilities import ComputeCaps, Feature, KernelLimits, Target
+from weft.device.machine import MachineModel
 from weft.device.tensor_core import FragmentLayout, TensorCore
 from weft.shape.tracker import ShapeTracker
 from weft.uop import GroupOp, Ops, UOp
@@ -208,3 +209,13 @@ def test_the_choice_is_what_is_legal():
 
         program = lower(item.ast, DEVICE, watched)
     assert list(program.applied) == seen[0] and seen[0]
+
+
+def test_thresholds_are_computed_from_the_machine():
+    usual, small = MachineModel(), MachineModel(cores=16)
+    assert thresholds.warp_of(usual) == 32 and thresholds.processors_of(usual) == 128
+    assert thresholds.processors_of(usual, emulated=True) == 4
+    assert thresholds.processors_of(small) == thresholds.processors_of(small, True) == 16
+    assert thresholds.work_items_of(usual) == 8 * thresholds.work_items_of(small) == 1 << 17
+    assert thresholds.shared_bytes_of(usual) == 1 << 25
+    assert thresholds.warp_of(ComputeCaps(warp_size=64).machine) == 64

@@ -1,0 +1,73 @@
+"""Machine model: caches, registers, latencies and processors of a device, for its strategy.
+
+Frozen data that a plugin fills in as far as it knows, in `ComputeCaps.machine`. A strategy computes
+its thresholds from it. What a plugin does not say is that of a usual processor: the strategies were
+tuned with these defaults.
+
+Source: Williams, Waterman & Patterson, "Roofline: an insightful visual performance model for
+multicore architectures" (CACM 2009), for a machine as a few numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+
+from weft.base.dtype import DType
+from weft.device.validation import check, number, whole
+
+
+@dataclass(frozen=True)
+class MachineModel:
+    """What a strategy may know of a machine. Sizes are in bytes, latencies in cycles.
+
+    :param l1_bytes: first-level data cache of one core.
+    :param l2_bytes: second-level cache of one core.
+    :param line_bytes: a cache line.
+    :param page_bytes: a page, beyond which a hardware prefetcher does not look.
+    :param multiply_add_latency: from the operands of a multiply-add to its result.
+    :param load_latency: of a cache line that the first-level cache does not hold.
+    :param cores: that compute side by side: of a GPU its multiprocessors; 0: unknown.
+    :param banks: of shared memory, each of four bytes.
+
+    The other fields are not given here. `ComputeCaps` fills them in from its own:
+
+    :ivar last_level_bytes: the last-level cache (`cache_bytes`); 0: unknown.
+    :ivar register_bytes: one vector register (`vector_bytes`); 0: arithmetic is scalar.
+    :ivar registers: vector registers of one work item (`vector_registers`).
+    :ivar streams: places that a thread had best read from side by side (`walks`).
+    :ivar warp_size: work items that run in step (`warp_size`); 0: unknown.
+    :ivar shared_bytes: shared memory of one group (`limits.shared_bytes`).
+    """
+
+    l1_bytes: int = 1 << 15
+    l2_bytes: int = 1 << 20
+    line_bytes: int = 64
+    page_bytes: int = 1 << 12
+    multiply_add_latency: float = 4.0
+    load_latency: float = 8.0
+    cores: int = 0
+    banks: int = 32
+    last_level_bytes: int = field(default=0, init=False)
+    register_bytes: int = field(default=0, init=False)
+    registers: int = field(default=16, init=False)
+    streams: int = field(default=1, init=False)
+    warp_size: int = field(default=0, init=False)
+    shared_bytes: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        check(
+            self, l1_bytes=whole(1), l2_bytes=whole(1), line_bytes=whole(1), page_bytes=whole(1),
+            multiply_add_latency=number(), load_latency=number(), cores=whole(), banks=whole(1),
+        )  # fmt: skip
+
+    def lanes(self, dtype: DType) -> int:
+        """Elements of a dtype in one vector register; 0 where arithmetic is scalar."""
+        return self.register_bytes // dtype.itemsize
+
+    def with_facts(self, **facts: int) -> MachineModel:
+        """A copy with the fields that are not given to the constructor."""
+        given = {one.name: getattr(self, one.name) for one in fields(self) if one.init}
+        filled = MachineModel(**given)
+        for name, value in facts.items():
+            object.__setattr__(filled, name, value)
+        return filled
