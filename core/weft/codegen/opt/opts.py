@@ -55,4 +55,8 @@ class OptError(WeftError, ValueError):
     """This optimisation is not legal for this kernel."""
 
 
-register_arg(Opt)
+register_arg(
+    Opt,
+    read=lambda kind, axis, amount: Opt(OptKind(kind), axis, amount),
+    write=lambda opt, text: f"Opt({opt.kind.value!r}, {opt.axis}, {opt.amount})",
+)
