@@ -122,8 +122,10 @@ class IndexingMixin(TensorBase):
         return items
 
     def _check_places(self, items: list[Any], given: dict[int, Any]) -> None:
-        """Refuse index tensors that are known to leave their axis. `given`: by the id of a tensor
-        what it was made of."""
+        """Refuse index tensors that are known to leave their axis, unless together they pick
+        nothing. `given`: by the id of a tensor what it was made of."""
+        if any(isinstance(item, TensorBase) and 0 in item.shape for item in items):
+            return
         axis = 0
         for item in items:
             if item is not None:

@@ -63,3 +63,17 @@ def test_a_captured_function_writes_where_a_tensor_without_axes_holds() -> None:
 
     found = [step(Tensor([n, 1]), Tensor([[8, 9]])).tolist() for n in range(5)]
     assert found == [[0, 1], [1, 1], [2, 1], [8, 9], [8, 9]] and step.replays == 3
+
+
+@pytest.mark.parametrize(
+    "index",
+    [(False, [5]), (slice(None), [[7]], False), ([], [[9]]), (np.zeros((0, 1), int), [9])],
+)
+def test_index_tensors_that_pick_nothing_together_do_not_leave_their_axis(index):
+    a = np.arange(24.0).reshape(2, 3, 4)
+    x = Tensor(a)
+    np.testing.assert_array_equal(x[index].numpy(), a[index])
+    x[index] = -1
+    np.testing.assert_array_equal(x.numpy(), a)
+    with pytest.raises(IndexError):
+        x[False, 5]
