@@ -176,3 +176,29 @@ def test_a_result_that_waits_to_be_written_into_memory_of_an_argument():
         return [*found, x]
 
     both(program, CALLS - 2)
+
+
+def test_a_reader_that_waits_to_be_written_into_memory_that_is_read_out_of_sight():
+    hidden = __import__("types").ModuleType("numpy.hidden")
+
+    def program(wrap):
+        look = vars(hidden)
+        look["w"] = Tensor(numbers(4)).realize()
+        take = eval("lambda key: look[key]", {"look": look, "__name__": "numpy.hidden"})
+        state = Tensor(numbers(4, seed=1)).realize()
+
+        @wrap
+        def step(x):
+            state[...] = state + x
+            return state * take("w")
+
+        found = []
+        for i in range(2 * CALLS):
+            if i == CALLS:
+                twin = take("w").contiguous()
+                twin[...] = state * 2  # it stands in the memory of the hidden tensor until now
+                found.append(twin)
+            found.append(step(Tensor([1.0])))
+        return [*found, state]
+
+    both(program)
