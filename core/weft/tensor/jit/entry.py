@@ -70,7 +70,7 @@ class Entry:
                 return False  # it is a view now, and its base would have to become another value
         if written and not self._may_write(tensors, nodes, written):
             return False
-        return self._holds_what_it_reads()
+        return self._reads_recorded_memory()
 
     def _may_write(self, tensors: list[TensorBase], nodes: list[UOp], written: Any) -> bool:
         """Whether what is written in place is seen by nobody but those who share its value: readers
@@ -87,7 +87,7 @@ class Entry:
                 self.watch = Watch(self.state, {memory[place] for place in written})
         return True
 
-    def _holds_what_it_reads(self) -> bool:
+    def _reads_recorded_memory(self) -> bool:
         """Whether the tensors that it reads, and nobody passes in, stand in the memory that was
         recorded."""
         trace: Any = self.trace

@@ -225,7 +225,7 @@ class Jit(Generic[P, R]):
             return self._function(*args, **kwargs)
         with self._lock:
             self._like = None
-            arguments, entry, may_replay = self._looked_up(args, kwargs)
+            arguments, entry, may_replay = self._arguments_and_entry(args, kwargs)
             if not entry.is_plain:
                 if may_replay is None:
                     return self._tried(entry, arguments, args, kwargs)
@@ -284,7 +284,7 @@ class Jit(Generic[P, R]):
 
     # ---- which recording ------------------------------------------------------------------------
 
-    def _looked_up(
+    def _arguments_and_entry(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> tuple[Arguments, Entry, bool | None]:
         """The arguments, the recording for them, and whether it may be replayed; None where it is
