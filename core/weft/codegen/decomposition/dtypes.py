@@ -3,10 +3,9 @@
 in:  spec.lowered
 out: spec.lowered without the floats of 8 and 16 bits that the target lacks
 
-A value of such a dtype is a float32 that the narrow dtype can hold exactly. The result of each
-operation is rounded to it once, to nearest with ties to even, which is what computing in the
-narrow dtype means; a float32 has more than twice the digits plus two, so rounding twice is rounding
-once.
+A value of such a dtype is a float32 that the narrow dtype represents exactly. The result of each
+operation is rounded to the narrow dtype, to nearest with ties to even. A float32 has at least twice
+the digits plus two, so double rounding is innocuous.
 
 Source: S. Figueroa, "When is double rounding innocuous?" (SIGNUM Newsletter 1995).
 """
@@ -22,7 +21,7 @@ from weft.uop.ops import GroupOp, Ops
 
 _NARROW = (dtypes.half, dtypes.bfloat16, dtypes.fp8e4m3, dtypes.fp8e5m2)
 _STORED = {1: dtypes.uchar, 2: dtypes.ushort}
-# these give one of their operands, or its negative: nothing to round
+# the result is an operand or its negative, so it needs no rounding
 _EXACT = GroupOp.Comparison | {Ops.WHERE, Ops.MAX, Ops.NEG, Ops.TRUNC}
 _UINT = dtypes.uint
 
@@ -36,7 +35,7 @@ def _where(condition: UOp, yes: UOp, no: UOp) -> UOp:
 
 
 def decoded(bits: UOp, dtype: DType) -> UOp:
-    """The float32 that the bits of a narrow float stand for."""
+    """The float32 value of the bits of a narrow float."""
     wide = bits.cast(_UINT)
     if dtype is dtypes.bfloat16:  # the upper half of a float32
         return (wide << _uint(16)).bitcast(dtypes.float)
@@ -45,7 +44,7 @@ def decoded(bits: UOp, dtype: DType) -> UOp:
     sign = (wide >> _uint(width)) << _uint(31)
     magnitude = wide & _uint((1 << width) - 1)
     moved = magnitude << _uint(23 - digits)
-    # the exponent is right after a product with a power of two, which also makes subnormals right
+    # a product with a power of two corrects the exponent, also of subnormals
     scaled = moved.bitcast(dtypes.float)
     if bias != 127:
         scaled = scaled * UOp.const(dtypes.float, 2.0 ** (127 - bias))
@@ -78,14 +77,14 @@ def encoded(value: UOp, dtype: DType) -> UOp:
     normal = normal - _uint((127 - bias) << digits)
     result = normal
     if bias != 127:
-        # adding a power of two leaves a subnormal, rounded, in the last digits
+        # adding a power of two rounds a subnormal to the last digits
         anchor = UOp.const(dtypes.float, 2.0 ** (23 - (bias - 1 + digits)))
         raised = magnitude.bitcast(dtypes.float) + anchor
         subnormal = raised.bitcast(_UINT) - anchor.bitcast(_UINT)
         smallest = UOp.const(dtypes.float, 2.0 ** (1 - bias)).bitcast(_UINT)
         result = _where(magnitude < smallest, subnormal, normal)
     largest = _uint(too_large)
-    # beyond the range the sum above may have wrapped: compared as what it was
+    # beyond the range the sum above may have wrapped, so compare the operand
     limit = _uint((127 + (1 << info.exponent_bits) - bias) << 23)
     result = _where((magnitude < limit) & (result < largest), result, largest)
     result = _where(_uint(0x7F800000) < magnitude, _uint(nan), result)
@@ -93,15 +92,15 @@ def encoded(value: UOp, dtype: DType) -> UOp:
 
 
 def _upper_half(bits: UOp) -> UOp:
-    """Of a float32, rounded: a carry goes into the exponent, and from the largest to infinity."""
+    """The upper half of a float32, rounded; a carry increments the exponent, up to infinity."""
     even = (bits >> _uint(16)) & _uint(1)
     result = (bits + (even + _uint(0x7FFF))) >> _uint(16)
     nan = ((bits >> _uint(31)) << _uint(15)) | _uint(0x7FC0)
     return _where(_uint(0x7F800000) < (bits & _uint(0x7FFFFFFF)), nan, result)
 
 
-def _is_on_chip(access: UOp) -> bool:
-    """Whether memory holds the float32 that the value is, which need not be encoded."""
+def _is_local(access: UOp) -> bool:
+    """Whether an access is to a local array, which holds float32 values without encoding."""
     pointer = access.src[0].dtype
     return isinstance(pointer, PtrDType) and pointer.space is AddrSpace.REG
 
@@ -111,7 +110,7 @@ class _Narrow:
         self.lacking = lacking
         self.wide = wide
         self.made: dict[UOp, UOp] = {}
-        self.held: dict[tuple[UOp, DType], UOp] = {}  # the bits that a float32 was decoded from
+        self.encoding: dict[tuple[UOp, DType], UOp] = {}  # the bits a float32 was decoded from
 
     def run(self, sink: UOp) -> UOp:
         for node in sink.toposort():
@@ -122,13 +121,13 @@ class _Narrow:
         op, dtype = node.op, node.dtype
         if isinstance(dtype, PtrDType):
             if dtype.base in self.lacking:
-                on_chip = dtype.space is AddrSpace.REG
-                stored = dtypes.float if on_chip else _STORED[dtype.base.itemsize]
+                local = dtype.space is AddrSpace.REG
+                stored = dtypes.float if local else _STORED[dtype.base.itemsize]
                 dtype = stored.ptr(dtype.size, dtype.space)
             return UOp(op, dtype, src, node.arg)
         if op is Ops.STORE:
             given = node.src[1].dtype
-            if given in self.lacking and not _is_on_chip(node):
+            if given in self.lacking and not _is_local(node):
                 return UOp(op, dtype, (src[0], self.bits_of(src[1], given)), node.arg)
         if op is Ops.BITCAST and node.src[0].dtype in self.lacking:
             given = node.src[0].dtype
@@ -159,7 +158,7 @@ class _Narrow:
         )
 
     def load(self, node: UOp, src: tuple[UOp, ...]) -> UOp:
-        if _is_on_chip(node):
+        if _is_local(node):
             return UOp(Ops.LOAD, dtypes.float, src)
         stored = _STORED[node.dtype.itemsize]
         if len(src) == 1:
@@ -171,16 +170,16 @@ class _Narrow:
 
     def decoded(self, bits: UOp, dtype: DType) -> UOp:
         value = decoded(bits, dtype)
-        self.held[value, dtype] = bits
+        self.encoding[value, dtype] = bits
         return value
 
     def bits_of(self, value: UOp, dtype: DType) -> UOp:
-        """The bits that are stored of a float32: as they were, where it was decoded from some."""
-        known = self.held.get((value, dtype))
+        """The stored bits of a float32; the original bits if it was decoded."""
+        known = self.encoding.get((value, dtype))
         return encoded(value, dtype).cast(_STORED[dtype.itemsize]) if known is None else known
 
     def rounded(self, value: UOp, dtype: DType) -> UOp:
-        if (value, dtype) in self.held:
+        if (value, dtype) in self.encoding:
             return value
         return self.decoded(self.bits_of(value, dtype), dtype)
 
@@ -190,7 +189,7 @@ class _Narrow:
         return self.decoded(bits.bitcast(_STORED[dtype.itemsize]), dtype)
 
     def as_single(self, value: UOp) -> UOp:
-        """A value as a float32 whose last digit keeps a later rounding from being a second one."""
+        """A value as a float32, rounded to odd if a later rounding would be a double rounding."""
         if value.dtype is dtypes.float:
             return value
         if not self.wide or value.dtype.itemsize < 4 or value.dtype is dtypes.bool:
@@ -202,13 +201,13 @@ class _Narrow:
         zero = exact.const_like(0.0)
         grown = _where(exact < zero, back < exact, exact < back)
         odd = (bits - grown.cast(_UINT)) | _uint(1)
-        # NaN differs from itself, and stays what it is
+        # NaN is unequal to itself, and unchanged
         inexact = back.ne(exact) & exact.eq(exact)
         return _where(inexact, odd, bits).bitcast(dtypes.float)
 
 
 def run(sink: UOp, computed: frozenset[DType]) -> UOp:
-    """The kernel without the narrow floats that are not among `computed`.
+    """The kernel without narrow floats that are not in `computed`.
 
     CapabilityError for other dtypes that the target lacks.
     """

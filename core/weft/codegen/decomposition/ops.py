@@ -1,6 +1,6 @@
 """Operation legalization: one expansion rule for each operation that a target lacks.
 
-A rule answers with an expression that may itself need rules; None leaves the node as it is.
+A rule returns an expression, which may need further rules, or None if the node is legal.
 
 Source: LLVM, LegalizeDAG (operation legalization).
 """
@@ -25,13 +25,13 @@ def _where(condition: UOp, yes: UOp, no: UOp) -> UOp:
 
 
 def _in_single(node: UOp) -> UOp:
-    """A float operation of a dtype without formulas of its own, computed in float32."""
+    """A float operation in float32, for a dtype without expansions of its own."""
     src = tuple(source.cast(dtypes.float) for source in node.src)
     return UOp(node.op, dtypes.float, src).cast(node.dtype)
 
 
 class Rules:
-    """The rules by op; native: what the target has; dtypes_: the dtypes it computes with."""
+    """The expansion rules by op. native: the operations of the target; computed: its dtypes."""
 
     def __init__(self, native: frozenset[Ops], computed: frozenset[DType]) -> None:
         self.native = native
@@ -46,7 +46,7 @@ class Rules:
         }  # fmt: skip
 
     def rule(self, node: UOp) -> UOp | None:
-        """What the node becomes, or None where the target has it."""
+        """The expansion of a node; None if the target has the operation."""
         op = node.op
         if op in (Ops.SHL, Ops.SHR):
             guarded = guarded_shift(node)
@@ -61,7 +61,7 @@ class Rules:
 
     def missing(self, node: UOp) -> UOp | None:
         raise CapabilityError(
-            f"the device has no {node.op.name}, and it cannot be made of others",
+            f"the device has no {node.op.name}, and there is no expansion of it",
             asked=f"{node.op.name} of {node.dtype!r}",
             because="its renderer does not list it among its native operations",
             try_="another device, or in its plugin: render it, and list it in native_ops",
@@ -103,7 +103,7 @@ class Rules:
         # the rounded quotient may be one too large or too small
         rest = _where(rest < rest.const_like(0.0), rest + step, rest)
         rest = _where(rest < step, rest, rest - step)
-        # of a quotient beyond all digits nothing is known, but that the rest is below the divisor
+        # a quotient beyond the precision is unknown; the remainder is then 0
         known = (rest < step) & (rest < rest.const_like(0.0)).logical_not() | rest.ne(rest)
         rest = _where(known, rest, rest.const_like(0.0))
         rest = _where(size < step, size, rest)
@@ -115,10 +115,10 @@ class Rules:
         return node.src[0] + -node.src[1]
 
     def mul_add(self, node: UOp) -> UOp:
-        """a*b + c; of floats in double, or with what the product lost to rounding added at the end.
+        """a*b + c; for floats in double, or with the rounding error of the product added.
 
-        So that what c cancels leaves the digits below (Dekker, 1971; heads by masking, so that
-        nothing overflows). Not always the one rounding of a true multiply-add, but near to it.
+        The error is exact (T. Dekker, 1971, with heads by masking, which cannot overflow). The
+        result is close to that of a multiply-add with one rounding, but not always equal.
         """
         a, b, c = node.src
         if node.dtype not in FORMATS:
@@ -178,7 +178,7 @@ def _magnitude(x: UOp) -> UOp:
 
 
 def _halves(x: UOp) -> tuple[UOp, UOp]:
-    """The leading half of the digits of x, and the rest: their sum is x exactly."""
+    """(head, tail) of x: the leading half of its digits and the rest; their sum is exactly x."""
     form = FORMATS[x.dtype]
     mask = form.integer(-1 << (form.digits + 2) // 2)
     head = (x.bitcast(form.bits) & mask).bitcast(x.dtype)

@@ -3,11 +3,10 @@
 Polynomials are our own minimax fits (Remez exchange in high precision) on ranges reduced exactly:
 exp2 to [-1/2, 1/2], log2 to [sqrt(1/2), sqrt(2)], sine to [-pi/4, pi/4]. The argument of sine is
 reduced for every float, however large, after M. Payne and R. Hanek, "Radian reduction for
-trigonometric functions", SIGNUM Newsletter 18 (1983): multiplied, in integers, by that part of the
-bits of 2/pi that its exponent leaves anything of. Where there is a multiply-add that is rounded
-once, arguments of up to some ten thousand turns (in double precision a hundred million) are
-reduced by subtraction, after W. Cody and W. Waite, "Software Manual for the Elementary Functions"
-(1980): quarter turns in three parts. Subnormals, infinities and NaN are exact cases.
+trigonometric functions", SIGNUM Newsletter 18 (1983): an integer product with the relevant bits of
+2/pi. With a fused multiply-add, smaller arguments (below 2**17, in double precision below 2**30)
+are reduced by subtraction, after W. Cody and W. Waite, "Software Manual for the Elementary
+Functions" (1980), with pi/2 in three parts. Subnormals, infinities and NaN are exact cases.
 
 Source: Payne and Hanek; Cody and Waite, as above.
 """
@@ -102,7 +101,7 @@ class _Format(NamedTuple):
     sine: Sequence[float]
     cosine: Sequence[float]
     quarter: Sequence[float]
-    near: float  # up to which arguments of sine are reduced by parts of a quarter turn
+    near: float  # bound of arguments of sine that are reduced by subtraction
 
     def value(self, x: float) -> UOp:
         return UOp.const(self.dtype, x)
@@ -127,7 +126,7 @@ def _where(condition: UOp, yes: UOp, no: UOp) -> UOp:
 
 
 class Transcendental:
-    """Builds the expressions. fused: dtypes with a multiply-add; wide: doubles are at hand."""
+    """Builds the expressions. fused: dtypes with a multiply-add; wide: whether doubles exist."""
 
     def __init__(self, fused: frozenset[DType], wide: bool) -> None:
         self.fused = fused
@@ -154,7 +153,7 @@ class Transcendental:
 
     def _exp2_of_sum(self, high: UOp, low: UOp | None, form: _Format) -> UOp:
         """2**(high + low), |low| being far below one."""
-        limit = float(form.bias + form.digits + 4)  # beyond it all is 0 or infinite
+        limit = float(form.bias + form.digits + 4)  # beyond it the result is 0 or infinite
         x = _where(high < form.value(-limit), form.value(-limit), high)
         x = _where(x > form.value(limit), form.value(limit), x)
         # adding 1.5 * 2**digits leaves the nearest integer in the last bits
@@ -188,7 +187,7 @@ class Transcendental:
         return e - shift, m - form.value(1.0)
 
     def _log2_ends(self, x: UOp, inside: UOp, form: _Format) -> UOp:
-        """The logarithm where it is no number: at 0, below it, at infinity, at NaN."""
+        """The logarithm with its special cases: zero, negative numbers, infinity and NaN."""
         zero = form.value(0.0)
         result = _where(x < form.value(float("inf")), inside, x)
         result = _where(x < zero, form.value(float("nan")), result)
@@ -202,7 +201,7 @@ class Transcendental:
         exponent = e.cast(form.dtype)
         if form is _SINGLE:
             tail = self.polynomial(f, _LOG2_SINGLE) * f
-            # f*log2(e) in two parts, so that what is rounded off log2(e) is not lost
+            # f*log2(e) in two parts, including the rounding error of log2(e)
             log2_e = form.value(_LOG2_E)
             small = self.mul_add(f, form.value(_LOG2_E - float(log2_e.arg)), tail * f)
             inside = exponent + self.mul_add(f, log2_e, small)
@@ -269,8 +268,7 @@ class Transcendental:
         return _where(settled, one, result)
 
     def _power_single(self, magnitude: UOp, y: UOp) -> UOp:
-        """In double precision, to two thirds of its digits: one result in some thousands is not the
-        nearest number but its neighbour, where the power lies halfway between the two."""
+        """In double precision with about 40 correct bits: nearly always the nearest float32."""
         form, zero = _DOUBLE, _SINGLE.value(0.0)
         e, f = self._split(magnitude, _SINGLE)
         f = f.cast(dtypes.double)
@@ -278,7 +276,7 @@ class Transcendental:
         log = self.mul_add(s, self.polynomial(s * s, _ATANH_SHORT), e.cast(dtypes.double))
         log = _where(magnitude < _SINGLE.value(float("inf")), log, magnitude.cast(dtypes.double))
         log = _where(magnitude.eq(zero), form.value(float("-inf")), log)
-        x, limit = y.cast(dtypes.double) * log, 300.0  # beyond it all is 0 or infinite
+        x, limit = y.cast(dtypes.double) * log, 300.0  # beyond it the result is 0 or infinite
         x = _where(x < form.value(-limit), form.value(-limit), x)
         x = _where(x > form.value(limit), form.value(limit), x)
         shifter = form.value(1.5 * 2.0**form.digits)
@@ -290,7 +288,7 @@ class Transcendental:
     def _power_double(self, magnitude: UOp, y: UOp, form: _Format) -> UOp:
         e, f = self._split(magnitude, form)
         high, low = self._log2_parts(f, form)
-        # the sum of exponent and high part, and what it loses
+        # the sum of exponent and high part, and its rounding error
         exponent = e.cast(form.dtype)
         total = exponent + high
         low = low + ((exponent - total) + high)
@@ -300,7 +298,7 @@ class Transcendental:
         product = y_high * total_high
         rest = y * low + (y - y_high) * total_high
         inside = self._exp2_of_sum(product + rest, (product - (product + rest)) + rest, form)
-        # at the ends, and where the product is beyond all doubt, the parts above are no numbers
+        # for zero, infinity and very large products the parts above are NaN
         plain = y * self._log2_ends(magnitude, exponent + high, form)
         sure = (_where(plain < form.value(0.0), -plain, plain) < form.value(2000.0)) & (
             magnitude.ne(form.value(0.0))
@@ -315,7 +313,7 @@ class Transcendental:
         size = x.bitcast(form.bits) & form.integer((1 << form.bits.bitsize - 1) - 1)
         r, low, quadrant = self._reduced(x, size, form)
         z = r * r
-        # sin(r + low) = sin(r) + low, cos(r + low) = cos(r) - r*low, to the digits there are
+        # to first order sin(r + low) = sin(r) + low and cos(r + low) = cos(r) - r*low
         sine = r + self.mul_add(self.polynomial(z, form.sine) * z, r, low)
         tail = self.mul_add(self.polynomial(z, form.cosine) * z, z, -(r * low))
         half = z * form.value(0.5)
@@ -324,13 +322,15 @@ class Transcendental:
         odd = (quadrant & form.integer(1)).ne(form.integer(0))
         value = _where(odd, cosine, sine)
         value = _where((quadrant & form.integer(2)).ne(form.integer(0)), -value, value)
-        # x - x**3/6 is x where x is that small, and the sums above would lose the sign of zero
+        # for small x the sine is x; this also preserves the sign of zero
         small = form.value(2.0**-13 if form is _SINGLE else 2.0**-27).bitcast(form.bits)
         return _where(size < small, x, value)
 
     def _reduced(self, x: UOp, size: UOp, form: _Format) -> tuple[UOp, ...]:
-        """(r, low, quadrant): x is quadrant quarter turns and r + low, up to full turns; r is NaN
-        where x is no finite number. size: the bits of |x|, which are ordered as the numbers are."""
+        """(r, low, quadrant) with x = quadrant * pi/2 + r + low modulo 2*pi; r is NaN for inf and NaN.
+
+        size: the bits of |x|, which have the same order as |x|.
+        """
         r, low, quadrant = (self._far_single if form is _SINGLE else self._far_double)(x)
         negative = x < form.value(0.0)
         r, low = _where(negative, -r, r), _where(negative, -low, low)
@@ -344,10 +344,10 @@ class Transcendental:
         return tuple(_where(is_near, one, other) for one, other in pairs)
 
     def _near(self, x: UOp, form: _Format) -> tuple[UOp, UOp, UOp]:
-        """(r, low, quadrant) of a number that is not large.
+        """(r, low, quadrant) of a small argument.
 
-        x less n times the first part of a quarter turn is exact: below 1 both are multiples of
-        2**-digits or so. The product with the second part is, as two numbers, and so is their sum.
+        x - n * first is exact, because both terms are multiples of a common power of two. The
+        product with the second part is exact as a sum of two numbers, and so is the total.
         """
         # adding 1.5 * 2**digits leaves the nearest integer in the last bits
         shifter = form.value(1.5 * 2.0**form.digits)
@@ -358,7 +358,7 @@ class Transcendental:
         product = minus * second
         lost = self.mul_add(minus, third, self.mul_add(minus, second, -product))
         r = rest + product
-        # what the sum lost, whichever of the two is larger (Knuth, TAOCP 2, 4.2.2)
+        # the rounding error of the sum (D. Knuth, TAOCP 2, 4.2.2)
         added = r - rest
         lost = lost + ((rest - (r - added)) + (product - added))
         return r, lost, shifted.bitcast(form.bits)
@@ -373,9 +373,9 @@ class Transcendental:
     def _window(self, start: UOp, count: int, words: int, zeros: int) -> list[UOp]:
         """`count` words of 32 bits of 2/pi from bit number `start` on, as unsigned 64-bit integers.
 
-        `zeros` words stand before the point; `start` is at most 32 * words + 31.
+        `zeros` zero words precede the point; `start` is at most 32 * words + 31.
         """
-        uint = dtypes.uint  # whatever is done in 32 bits is done for twice as many lanes
+        uint = dtypes.uint  # a vector has twice as many 32-bit lanes
         table = (0,) * zeros + _TWO_OVER_PI
         place = start >> start.const_like(5)
         rest = start & start.const_like(31)
@@ -388,12 +388,12 @@ class Transcendental:
                 known = UOp.const(uint, table[number + offset])
                 word = _where(place.eq(place.const_like(number)), known, word)
             picked.append(word)
-        # by one and by the rest of 32, since by 32 nothing can be shifted
+        # in two steps, because a shift by 32 is not defined
         pairs = pairwise(picked)
         return [((a << rest) | ((b >> one) >> back)).cast(dtypes.ulong) for a, b in pairs]
 
     def _far_single(self, x: UOp) -> tuple[UOp, UOp, UOp]:
-        """(r, low, quadrant): |x| is quadrant quarter turns and r + low, up to full turns."""
+        """(r, low, quadrant) with |x| = quadrant * pi/2 + r + low modulo 2*pi."""
         ulong = dtypes.ulong
         m, e = self._significand(x, _SINGLE)
         m = m.cast(ulong)
@@ -451,7 +451,7 @@ class Transcendental:
         rounded = (top + UOp.const(ulong, 1 << 61)) >> two
         whole = (top - (rounded << two)).cast(dtypes.long)
         turns = whole.cast(dtypes.double) * UOp.const(dtypes.double, 2.0**-62)
-        # what casting 64 bits to 53 cut off, and the bits below
+        # the bits that the cast from 64 to 53 bits lost, and the bits below
         cut = (whole - whole.cast(dtypes.double).cast(dtypes.long)).cast(dtypes.double)
         below = cut * UOp.const(dtypes.double, 2.0**-62)
         below = below + (bottom >> UOp.const(ulong, 1)).cast(dtypes.long).cast(
