@@ -55,7 +55,11 @@ def one(kind: type, optional: bool = False) -> Rule:
 
 def callable_or_none() -> Rule:
     """A function, or None."""
-    return Rule(lambda value: value is None or callable(value), "a function or None")
+
+    def holds(value: Any) -> bool:
+        return value is None or callable(value)
+
+    return Rule(holds, "a function or None")
 
 
 def each(holds: Callable[[Any], bool], words: str) -> Rule:

@@ -6,7 +6,7 @@ Recordings are not nested: code inside one takes part in it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -91,7 +91,7 @@ provide("values_read", _values_read)
 
 
 @contextmanager
-def recorded(what: str, before: Collection[int] = ()) -> Iterator[Recording]:
+def recorded(what: str, before: Collection[int] = ()) -> Generator[Recording]:
     """Record what is run inside. before: see `Recording`."""
     made = Recording(what, before)
     around = _recording.get()

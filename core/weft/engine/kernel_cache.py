@@ -15,11 +15,11 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, cast
 
 from weft.base import trace
 from weft.base.disk_cache import DiskCache
@@ -188,10 +188,11 @@ def as_text(value: Any) -> str:
         parts = (f"{field.name}={as_text(getattr(value, field.name))}" for field in fields(value))
         return f"{type(value).__name__}({', '.join(parts)})"
     if isinstance(value, Mapping):
-        pairs = sorted(f"{as_text(k)}: {as_text(v)}" for k, v in value.items())
+        known = cast("Mapping[Any, Any]", value)
+        pairs = sorted(f"{as_text(key)}: {as_text(held)}" for key, held in known.items())
         return "{" + ", ".join(pairs) + "}"
     if isinstance(value, (set, frozenset)):
-        return "{" + ", ".join(sorted(map(as_text, value))) + "}"
+        return "{" + ", ".join(sorted(map(as_text, cast("set[Any]", value)))) + "}"
     if isinstance(value, (tuple, list)):
-        return "(" + ", ".join(map(as_text, value)) + ")"
+        return "(" + ", ".join(map(as_text, cast("Sequence[Any]", value))) + ")"
     return repr(value)

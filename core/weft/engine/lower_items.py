@@ -28,7 +28,7 @@ class ExecItem:
     prg: KernelRunner | CopyRunner | ViewRunner
     bufs: tuple[Buffer, ...]
     metadata: tuple[Any, ...] = ()
-    values: Mapping[UOp, int] = field(default_factory=dict)
+    values: Mapping[UOp, int] = field(default_factory=dict[UOp, int])
 
     def run(self, values: Mapping[UOp, int] | None = None, wait: bool = True) -> float | None:
         """Run it; seconds that it took when `wait`, else None."""
@@ -47,7 +47,7 @@ class ExecItem:
         return (0,), (1,)
 
     def _count(self, seconds: float | None) -> None:
-        if self.prg.is_kernel:
+        if isinstance(self.prg, KernelRunner):
             stats.kernels += 1
             estimates = self.prg.p.estimates
             if isinstance(estimates.ops, int) and isinstance(estimates.bytes, int):

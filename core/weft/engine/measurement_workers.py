@@ -34,15 +34,19 @@ class Workers(Protocol):
 
     def built(self, plans: Sequence[Plan]) -> Iterable[tuple[bytes, Any] | str]:
         """(digest, what was built) of each plan, or why there is none."""
+        ...
 
     def expect(self, built: Any, seconds: float) -> str:
         """Take its results for right. Answers why that failed, or nothing."""
+        ...
 
     def time(self, built: Any, good: float | None) -> Outcome | str:
         """Run it, or say why that failed."""
+        ...
 
     def time_interleaved(self, several: Sequence[Any], seconds: float) -> list[float] | str:
         """Time what was built run by run in turn, or say why that failed."""
+        ...
 
     def end(self) -> None:
         """Give the memory back."""

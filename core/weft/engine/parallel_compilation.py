@@ -18,7 +18,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weft.base.interrupts import let_through
 from weft.device import Compiler
@@ -48,10 +48,10 @@ class Compilations:
     """
 
     threads: int
-    _waiting: list[_Source] = field(default_factory=list)
-    _under_way: dict[str, Future[bytes]] = field(default_factory=dict)
+    _waiting: list[_Source] = field(default_factory=list[_Source])
+    _under_way: dict[str, Future[bytes]] = field(default_factory=dict[str, "Future[bytes]"])
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _at_work: dict[int, int] = field(default_factory=dict)  # characters, by thread
+    _at_work: dict[int, int] = field(default_factory=dict[int, int])  # characters, by thread
     _is_waited_for: bool = False
 
     def __post_init__(self) -> None:
@@ -122,7 +122,8 @@ def _compile(taken: list[_Source]) -> None:
     if len(taken) > 1:
         try:
             sources = [(one.source, one.name) for one in taken]
-            binaries = taken[0].compiler.compile_many(sources)  # type: ignore[attr-defined]
+            compiler: Any = taken[0].compiler  # one that has the method
+            binaries: list[bytes] = compiler.compile_many(sources)
             pairs = list(zip(taken, binaries, strict=True))
         except Exception as error:
             let_through(error)

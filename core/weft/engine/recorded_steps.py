@@ -148,7 +148,7 @@ class Recorded:
 
     def _without_dead_steps(self, steps: list[Step]) -> list[Step]:
         """The steps whose results are needed; copies for tensors elsewhere are dropped."""
-        left = []
+        left: list[Step] = []
         needed: set[int] = set()
         for step in reversed(steps):
             written = [step.arguments[place].memory for place in step.written]
@@ -165,7 +165,7 @@ class Recorded:
     def _without_constants(self, steps: list[Step], changing: frozenset[int]) -> list[Step]:
         """The steps whose results may differ from one replay to the next: `changing` is what others
         may write meanwhile, and so is what outlives the process."""
-        left = []
+        left: list[Step] = []
         for step in steps:
             read = [step.arguments[place].memory for place in step.read]
             written = [step.arguments[place].memory for place in step.written]
@@ -240,7 +240,7 @@ class Recorded:
             part = "" if window is None else f"[{window[0]} {window[1].name} from byte {window[2]}]"
             return numbers[id(memory)] + part
 
-        found = []
+        found: list[str] = []
         for step in self.steps:
             written = ", ".join(named(step.arguments[place]) for place in step.written)
             read = ", ".join(named(step.arguments[place]) for place in step.read)

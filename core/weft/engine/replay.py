@@ -50,10 +50,14 @@ class _ArgumentSlots:
     """The positions of one memory in the argument lists: as a handle, or (copies) as a buffer;
     setters and windows: in graphs, whole and in part."""
 
-    handles: list[tuple[list[Any], int]] = field(default_factory=list)
-    setters: list[Callable[[Any], None]] = field(default_factory=list)
-    windows: list[tuple[Callable[[Any], None], Argument]] = field(default_factory=list)
-    others: list[tuple[list[Any], int, Argument, bool]] = field(default_factory=list)
+    handles: list[tuple[list[Any], int]] = field(default_factory=list[tuple[list[Any], int]])
+    setters: list[Callable[[Any], None]] = field(default_factory=list[Callable[[Any], None]])
+    windows: list[tuple[Callable[[Any], None], Argument]] = field(
+        default_factory=list[tuple[Callable[[Any], None], Argument]]
+    )
+    others: list[tuple[list[Any], int, Argument, bool]] = field(
+        default_factory=list[tuple[list[Any], int, Argument, bool]]
+    )
 
     @property
     def is_needed(self) -> bool:
@@ -135,7 +139,9 @@ class Replay(Recorded):
         for step in self.steps:
             step.item.bufs = ()
         self._memories = {id(m): m for m in self._memories.values()}
-        self._given, self._outputs, self.recorded = blank, [], []
+        self._given = blank
+        self._outputs = list[Buffer]()
+        self.recorded = list[Step]()
         self._forgotten = True
 
     def prepare(self) -> None:
@@ -252,7 +258,7 @@ class Replay(Recorded):
     def _launch_row(self, row: list[int]) -> list[Callable[[], Any]]:
         """Adjacent kernels: one submission if the device binds launches, else one by one."""
         if row and settings.JIT < 2 and len(row) >= self._device_of(row[0]).compute.graph_from:
-            launches = []
+            launches: list[Launch] = []
             for number in row:
                 program, p = self._program(number), self._program(number).p.program
                 handles = tuple(self._lists[number])
@@ -362,6 +368,7 @@ class Replay(Recorded):
             self._run_traced(given, outputs, values)
             return outputs
         left = iter(self._launches)
+        launch: Any = None
         try:
             for launch in left:
                 launch()
@@ -430,7 +437,7 @@ class Replay(Recorded):
         device.failed(f"replaying {len(self.steps)} steps{among and ' with' + among[1:]}", error)
 
     def _outputs_over(self, again: Sequence[Buffer | None] | None) -> list[Buffer]:
-        outputs = []
+        outputs: list[Buffer] = []
         if again is None:
             again = [None] * len(self._owners)
         for put, buffer, whole, window in zip(self._puts_new, again, self._owners, self._windows):
@@ -450,9 +457,9 @@ class Replay(Recorded):
         self, given: Sequence[Buffer], outputs: Sequence[Buffer], values: Mapping[UOp, int]
     ) -> None:
         """Run step by step inside trace spans."""
-        items = []
+        items: list[ExecItem] = []
         for step in self.steps:
-            buffers = []
+            buffers: list[Buffer] = []
             for argument in step.arguments:
                 memory = argument.memory
                 if memory.kind is GIVEN:

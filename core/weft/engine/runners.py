@@ -47,7 +47,8 @@ class KernelRunner:
     ) -> float | None:
         """Run on `bufs` (by slot), with the values of the variables; seconds when waited for."""
         handles = [bufs[slot].handle for slot in self.slots]
-        global_size, local_size = self.p.program.global_size, self.p.program.local_size
+        global_size: Any = self.p.program.global_size
+        local_size: Any = self.p.program.local_size
         numbers: Sequence[int] = ()
         if self.variables:
             _check_bound(self.variables, values)

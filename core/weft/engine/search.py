@@ -105,7 +105,7 @@ def time_interleaved(
     try:
         shop = workers_for(ast, device, [])
         try:
-            built = []
+            built: list[Any] = []
             for answer in shop.built(plans):
                 if isinstance(answer, str):
                     return answer
@@ -244,7 +244,7 @@ class _Search:
     def attempt(self, plans: Sequence[Plan]) -> None:
         """Build them all, then run one after the other."""
         self.tried.update(plans)
-        answers = []
+        answers: list[tuple[bytes, Any] | str] = []
         for answer in self.workshop.built(plans):
             answers.append(answer)
             self.progress.step_built()

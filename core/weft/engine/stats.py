@@ -6,7 +6,7 @@ stats.kernels, stats.bytes, stats.ops, stats.seconds, stats.memory, stats.peak_m
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from weft.device import usage
@@ -42,7 +42,7 @@ class Stats:
             self.planned_bytes, self.unplanned_bytes = planned, unplanned
 
     @contextmanager
-    def paused(self) -> Iterator[None]:
+    def paused(self) -> Generator[None]:
         """What runs in this with-block is not counted."""
         names = ("kernels", "copies", "ops", "bytes", "seconds", "planned_bytes", "unplanned_bytes")
         kept = {name: getattr(self, name) for name in names}

@@ -44,8 +44,8 @@ class SearchResult:
 
     best: Plan
     heuristic: Plan
-    tries: list[Try] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    tries: list[Try] = field(default_factory=list[Try])
+    notes: list[str] = field(default_factory=list[str])
     complete: bool = True
 
     def ranked(self) -> list[Try]:

@@ -103,7 +103,7 @@ class Helper:
             self.stop()
             raise HelperFailed(_death(code), lost=True)
         if verdict != "ok":
-            raise HelperFailed(value)
+            raise HelperFailed(str(value))
         return value
 
     def _start(self) -> None:
@@ -111,7 +111,8 @@ class Helper:
 
         folder = str(Path(__file__).resolve().parents[2])
         present = {row.name: getattr(settings, row.name) for row in settings.table()}
-        environment = settings.environment(**{**present, **_QUIET})
+        changes: Any = {**present, **_QUIET}
+        environment = settings.environment(**changes)
         paths = [folder, environment.get("PYTHONPATH", "")]
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
         try:

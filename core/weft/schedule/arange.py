@@ -45,8 +45,8 @@ class OneHotSelections:
     sums that pick, with the number of elements that are picked.
     """
 
-    inline: set[UOp] = field(default_factory=set)
-    picked: dict[tuple[UOp, UOp], Any] = field(default_factory=dict)
+    inline: set[UOp] = field(default_factory=set[UOp])
+    picked: dict[tuple[UOp, UOp], Any] = field(default_factory=dict[tuple[UOp, UOp], Any])
 
 
 _FREE = LEAVES - {Ops.BUFFER}

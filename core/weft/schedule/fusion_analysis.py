@@ -39,7 +39,7 @@ class Facts:
     root: UOp
     shape: tuple[Any, ...]
     rows: Rows
-    reads: dict[UOp, Allowed] = field(default_factory=dict)
+    reads: dict[UOp, Allowed] = field(default_factory=dict[UOp, Allowed])
     nodes: int = 0
     reduces: frozenset[tuple[Any, ...]] = frozenset()
     tiled: bool = False

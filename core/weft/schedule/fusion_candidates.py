@@ -29,10 +29,10 @@ class Group:
     """
 
     members: list[UOp]
-    stored: list[UOp] = field(default_factory=list)
-    shapes: dict[UOp, tuple[Any, ...]] = field(default_factory=dict)
+    stored: list[UOp] = field(default_factory=list[UOp])
+    shapes: dict[UOp, tuple[Any, ...]] = field(default_factory=dict[UOp, tuple[Any, ...]])
     outer: tuple[int, ...] = ()
-    kept: list[UOp] = field(default_factory=list)
+    kept: list[UOp] = field(default_factory=list[UOp])
 
 
 @dataclass(eq=False, slots=True)
@@ -43,7 +43,7 @@ class Candidate:
     facts: list[Facts]
     allowed: Allowed
     device: str | None
-    shapes: dict[UOp, tuple[Any, ...]] = field(default_factory=dict)
+    shapes: dict[UOp, tuple[Any, ...]] = field(default_factory=dict[UOp, tuple[Any, ...]])
     parts: tuple[Candidate, ...] = ()
     row_plan: RowBufferPlan | None = None
 

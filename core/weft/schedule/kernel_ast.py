@@ -45,8 +45,8 @@ class KernelSources:
     """
 
     device: str
-    slots: dict[UOp, int] = field(default_factory=dict)
-    bound: dict[UOp, int] = field(default_factory=dict)
+    slots: dict[UOp, int] = field(default_factory=dict[UOp, int])
+    bound: dict[UOp, int] = field(default_factory=dict[UOp, int])
 
     def pointer(self, stored: UOp) -> UOp:
         """The kernel argument for the memory behind `stored`."""

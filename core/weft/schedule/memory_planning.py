@@ -55,7 +55,7 @@ class Layout:
     in them.
     """
 
-    spots: dict[int, Place] = field(default_factory=dict)
+    spots: dict[int, Place] = field(default_factory=dict[int, Place])
     arenas: tuple[tuple[str, int], ...] = ()
     unplanned: int = 0
 

@@ -40,7 +40,7 @@ class PartitionedGraph:
     """
 
     sink: UOp
-    found: dict[UOp, Found] = field(default_factory=dict)
+    found: dict[UOp, Found] = field(default_factory=dict[UOp, Found])
 
     def collected(self, becomes: Mapping[UOp, UOp]) -> dict[UOp, UOp]:
         """What the nodes of the whole graph become, from what those of the parts do."""

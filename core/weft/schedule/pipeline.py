@@ -66,13 +66,13 @@ class Plan:
     sink: UOp
     crossed: frozenset[UOp] = frozenset()
     expansion: PartitionedGraph | None = None
-    separated: dict[UOp, UOp] = field(default_factory=dict)
-    cleaned: dict[UOp, UOp] = field(default_factory=dict)
+    separated: dict[UOp, UOp] = field(default_factory=dict[UOp, UOp])
+    cleaned: dict[UOp, UOp] = field(default_factory=dict[UOp, UOp])
     uses: Uses = field(default_factory=Uses)
     marks: Marks = NONE
-    realized: dict[UOp, None] = field(default_factory=dict)
-    groups: list[Group] = field(default_factory=list)
-    stored: dict[UOp, UOp] = field(default_factory=dict)
+    realized: dict[UOp, None] = field(default_factory=dict[UOp, None])
+    groups: list[Group] = field(default_factory=list[Group])
+    stored: dict[UOp, UOp] = field(default_factory=dict[UOp, UOp])
 
     @property
     def clean_sink(self) -> UOp:

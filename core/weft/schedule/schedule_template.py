@@ -97,7 +97,7 @@ class ScheduleTemplate:
     fresh: tuple[NewMemory, ...]
     results: dict[int, Result]
     values: dict[UOp, int]
-    _held: dict[Any, _Liveness] = field(default_factory=dict)
+    _held: dict[Any, _Liveness] = field(default_factory=dict[Any, _Liveness])
 
     def bind_to(
         self, structure: Structure, touched: frozenset[int], plan: bool = True

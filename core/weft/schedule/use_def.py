@@ -48,9 +48,9 @@ class Uses:
     sinks: the bases of the requested values.
     """
 
-    sinks: dict[UOp, None] = field(default_factory=dict)
-    order: list[UOp] = field(default_factory=list)
-    of: dict[UOp, list[Use]] = field(default_factory=dict)
+    sinks: dict[UOp, None] = field(default_factory=dict[UOp, None])
+    order: list[UOp] = field(default_factory=list[UOp])
+    of: dict[UOp, list[Use]] = field(default_factory=dict[UOp, list[Use]])
 
 
 def uses_in(sink: UOp) -> Uses:
