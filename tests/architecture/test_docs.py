@@ -8,10 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import weft_simd
 from weft.base.settings import settings
-from weft.schedule import pipeline as schedule
-from weft.spec.passes import Pass
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = ["README.md", "CONTRIBUTING.md"]
@@ -58,17 +55,6 @@ def test_every_setting_is_in_the_table_as_the_source_has_it() -> None:
         if row.name == "CACHE_DIR":
             default = "the user's cache folder"
         assert rows[row.env] == f"{default} | {row.doc}"
-
-
-@pytest.mark.parametrize(
-    ("layer", "passes"), [("scheduler", schedule.PASSES), ("code generator", weft_simd.passes())]
-)
-def test_the_passes_are_in_the_table_in_their_order(layer: str, passes: tuple[Pass, ...]) -> None:
-    table = re.search(
-        rf"^\| pass of the {layer} \|.*\n\|[-|]+\n((?:\|.*\n)+)", text_of("CONTRIBUTING.md"), re.M
-    )
-    assert table
-    assert re.findall(r"^\| `(\w+)` \|", table.group(1), re.M) == [step.name for step in passes]
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -70,14 +70,14 @@ def plan_for(ast: UOp, device: OpenDevice) -> Plan:
     return search(ast, device, settings.BEAM).best
 
 
-def search(ast: UOp, device: OpenDevice, width: int, anew: bool = False) -> SearchResult:
-    """Search for the fastest plan of a kernel. anew: also if the database has one.
+def search(ast: UOp, device: OpenDevice, width: int, refresh: bool = False) -> SearchResult:
+    """Search for the fastest plan of a kernel. refresh: also if the database has one.
 
     :raises WeftError: what the heuristic's own choice raises.
     """
     key = key_of(ast, device, width)
     with _lock:
-        known = None if anew else lookup(key, ast, device)
+        known = None if refresh else lookup(key, ast, device)
         if known is not None and known.complete:
             return known
         with trace.span("search", device=device.name, width=width) as span:

@@ -1,7 +1,6 @@
-"""The ``weft`` command: finds the subcommand's module, imports that one alone, and runs it.
+"""Command line: find the subcommand of ``weft``, import its module alone, and run it.
 
-An error of ours ends the command with its text and code 1; a traceback is shown with WEFT_DEBUG >=
-1.
+An error of weft ends the command with its text and code 1; WEFT_DEBUG >= 1 shows a traceback.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ def _run(name: str, command: Command, rest: Sequence[str]) -> int:
             raise
         print(f"weft {name}: {error}", file=sys.stderr)
         return 1
-    except BrokenPipeError:  # whoever reads our output has had enough
+    except BrokenPipeError:  # the reader of our output has closed it
         sys.stderr.close()
         return 0
 

@@ -1,6 +1,6 @@
-"""What a stand-in wrote down, as files that somebody without weft can run.
+"""Launch-plan files: write a dry run so that it can be executed without weft.
 
-in:  the steps of a `StandIn`
+in:  the steps of a `DryRun`
 out: a folder with one source for each kernel, ``data/*.bin`` for what the program wrote, and
      ``plan.json``, all of it in plain types; ``docs/howto/compile-for-other-machines.md`` says
      what each word means
@@ -17,7 +17,16 @@ from weft.base.dtype import DType, ImageDType
 from weft.base.errors import FileError
 from weft.base.interrupts import let_through
 from weft.device import CompiledProgram
-from weft.tools.stand_in import Allocation, Copied, Planned, Read, Room, StandIn, Step, Written
+from weft.tools.dry_run import (
+    Allocation,
+    DeviceCopy,
+    DryRun,
+    HostRead,
+    HostWrite,
+    KernelLaunch,
+    MemoryRange,
+    Step,
+)
 from weft.uop import Ops
 
 PLAN = "plan.json"
@@ -28,7 +37,7 @@ FORMAT = 1
 _LONGEST_NAME = 200  # file systems take 255 bytes; a number and a suffix follow
 
 
-def write(folder: Path, target: str, plan: StandIn, with_data: bool = True) -> int:
+def write(folder: Path, target: str, plan: DryRun, with_data: bool = True) -> int:
     """Write sources, data and the plan; how many kernels there are.
 
     with_data: False leaves out the bytes that the program wrote, which the plan still names.
@@ -85,13 +94,13 @@ def _allocation(memory: Allocation) -> dict[str, Any]:
 
 
 def _step(step: Step, numbers: Mapping[str, int], grid: bool) -> dict[str, Any]:
-    if isinstance(step, Written):
-        return {"do": "write", "to": _room(step.room), "data": _data_file(step.data)}
-    if isinstance(step, Read):
-        return {"do": "read", "from": _room(step.room)}
-    if isinstance(step, Copied):
-        return {"do": "copy", "to": _room(step.room), "from": _room(step.source)}
-    assert isinstance(step, Planned)
+    if isinstance(step, HostWrite):
+        return {"do": "write", "to": _location(step.target), "data": _data_file(step.data)}
+    if isinstance(step, HostRead):
+        return {"do": "read", "from": _location(step.source)}
+    if isinstance(step, DeviceCopy):
+        return {"do": "copy", "to": _location(step.target), "from": _location(step.source)}
+    assert isinstance(step, KernelLaunch)
     sizes = (step.global_size, step.local_size)
     if grid:
         sizes = tuple(size or (1, 1, 1) for size in sizes)
@@ -100,13 +109,13 @@ def _step(step: Step, numbers: Mapping[str, int], grid: bool) -> dict[str, Any]:
         "kernel": numbers[step.program.source],
         "global_size": sizes[0],
         "local_size": sizes[1],
-        "buffers": [_room(room) for room in step.rooms],
+        "buffers": [_location(buffer) for buffer in step.buffers],
         "values": list(step.values),
     }
 
 
-def _room(room: Room) -> dict[str, int]:
-    return {"memory": room.allocation, "offset": room.offset, "nbytes": room.nbytes}
+def _location(memory: MemoryRange) -> dict[str, int]:
+    return {"memory": memory.allocation, "offset": memory.offset, "nbytes": memory.nbytes}
 
 
 def _kernel(program: CompiledProgram, file: str, name: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Running somebody's program with settings of ours: what `weft viz` and `weft replay` share."""
+"""Program start: run a user's program with other settings, for `weft viz` and `weft replay`."""
 
 from __future__ import annotations
 

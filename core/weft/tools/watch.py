@@ -1,6 +1,6 @@
-"""What WEFT_VIZ and WEFT_PROCESS_REPLAY start: listeners to the trace, for the whole process.
+"""Observers of WEFT_VIZ and WEFT_PROCESS_REPLAY: subscribe to the trace for the whole process.
 
-`import weft` calls `start` where one of them is set, and imports this room only then.
+`import weft` calls `start` if one of them is set, and imports this module only then.
 """
 
 from __future__ import annotations

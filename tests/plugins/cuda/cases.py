@@ -3,7 +3,7 @@
 from weft import Tensor
 from weft.codegen.pipeline import lower
 from weft.device import registry
-from weft.tools.stand_in import stand_in
+from weft.tools.dry_run import dry_run
 from weft.uop import Ops
 
 
@@ -70,7 +70,7 @@ CASES = {
 
 def programs(case, arch):
     """(linear program, source) of each kernel of a case."""
-    own, plan = stand_in("CUDA", arch)
+    own, plan = dry_run("CUDA", arch)
     found = []
     with registry.use(own):
         tensors = CASES[case]()

@@ -11,7 +11,7 @@ from weft.codegen.pipeline import lower
 from weft.codegen.workgroups.bank_padding import BANKS, WORD
 from weft.device import registry
 from weft.plugin import GroupOp, Ops
-from weft.tools.stand_in import stand_in
+from weft.tools.dry_run import dry_run
 from weft.uop import exec_alu
 
 SECTOR = 32  # bytes
@@ -30,7 +30,7 @@ def transposed_half_product():
 
 
 def program_of(make, arch):
-    own, plan = stand_in("CUDA", arch)
+    own, plan = dry_run("CUDA", arch)
     with registry.use(own):
         (item,) = (i for i in make().schedule() if i.ast.op is Ops.SINK)
         return lower(item.ast, plan.offline.target)

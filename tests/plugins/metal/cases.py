@@ -12,7 +12,7 @@ from typing import Any
 from weft import Tensor
 from weft.codegen.pipeline import lower
 from weft.device import registry
-from weft.tools.stand_in import stand_in
+from weft.tools.dry_run import dry_run
 from weft.uop import Ops
 
 Make = Callable[..., Tensor]
@@ -79,7 +79,7 @@ CASES: dict[str, Callable[[Make], tuple[Tensor, ...]]] = {
 
 def programs(case: str, arch: str) -> list[tuple[Any, str]]:
     """(linear program, source) of each kernel of a case."""
-    own, plan = stand_in("METAL", arch)
+    own, plan = dry_run("METAL", arch)
     found = []
     with registry.use(own):
         tensors = CASES[case](

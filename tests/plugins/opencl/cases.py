@@ -6,7 +6,7 @@ from weft import Tensor
 from weft.base.settings import settings
 from weft.codegen.pipeline import lower
 from weft.device import registry
-from weft.tools.stand_in import stand_in
+from weft.tools.dry_run import dry_run
 from weft.uop import Ops
 
 
@@ -88,7 +88,7 @@ ON_GPU = (
 
 def programs(case, arch="pocl"):
     """(linear program, source) of each kernel of a case."""
-    own, plan = stand_in("OPENCL", arch)
+    own, plan = dry_run("OPENCL", arch)
     found = []
     with registry.use(own), settings.override(IMAGE=int(case in IMAGES)):
         tensors = (CASES | IMAGES)[case]()

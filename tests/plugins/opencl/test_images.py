@@ -10,7 +10,7 @@ from weft.base.settings import settings
 from weft.codegen.pipeline import lower
 from weft.device import registry
 from weft.plugin import BufferHints, CapabilityError, OutOfMemory
-from weft.tools.stand_in import stand_in
+from weft.tools.dry_run import dry_run
 from weft.uop import Ops
 from weft_opencl.allocator import BufferAllocator
 
@@ -58,7 +58,7 @@ def empty(*shape):
 
 
 def sources(make):
-    own, plan = stand_in("OPENCL", "pocl")
+    own, plan = dry_run("OPENCL", "pocl")
     with registry.use(own), settings.override(IMAGE=1):
         made = make()
         return [

@@ -14,7 +14,7 @@ import pytest
 from weft import Tensor, settings
 from weft.device import registry
 from weft.tools import cli, plan_files
-from weft.tools.stand_in import stand_in
+from weft.tools.dry_run import dry_run
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "howto" / "compile-for-other-machines.md"
@@ -63,10 +63,10 @@ def test_every_word_of_a_plan(folder):
         assert kernel["buffers"][0]["access"] != "read"
     assert any(one["variables"] == [{"name": "n", "dtype": "int"}] for one in plan["kernels"])
     for step in plan["steps"]:
-        for room in (step.get("to"), step.get("from"), *step.get("buffers", ())):
-            if room is not None:
-                end = room["offset"] + room["nbytes"]
-                assert end <= plan["memory"][room["memory"]]["nbytes"]
+        for part in (step.get("to"), step.get("from"), *step.get("buffers", ())):
+            if part is not None:
+                end = part["offset"] + part["nbytes"]
+                assert end <= plan["memory"][part["memory"]]["nbytes"]
         if step["do"] == "write":
             assert (out / step["data"]).stat().st_size == step["to"]["nbytes"]
         if step["do"] == "launch":
@@ -104,7 +104,7 @@ def test_a_stranger_runs_it(folder):
 
 def test_copies_between_devices_of_the_family_are_steps(tmp_path):
     pytest.importorskip("weft_cpu_clang")
-    own, plan = stand_in("CPU", "aarch64")
+    own, plan = dry_run("CPU", "aarch64")
     with registry.use(own):
         x = Tensor([1.0, 2.0], device="CPU:1").realize()
         (x.to("CPU:2") + 1).tolist()
@@ -116,7 +116,7 @@ def test_copies_between_devices_of_the_family_are_steps(tmp_path):
 
 def test_images_are_told_from_buffers(tmp_path):
     pytest.importorskip("weft_opencl")
-    own, plan = stand_in("OPENCL", "pocl")
+    own, plan = dry_run("OPENCL", "pocl")
     with registry.use(own), settings.override(IMAGE=1):
         x = Tensor.empty(6, 8, dtype="half", device="OPENCL")
         (x @ Tensor.empty(8, 2, dtype="half", device="OPENCL")).realize()

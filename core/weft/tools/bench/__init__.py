@@ -1,11 +1,11 @@
-"""`weft bench`: what the kernels of a program take, and how far that is from what a device can do.
+"""`weft bench`: the time of a program's kernels, compared with the limits of the device.
 
-| room | what it does |
+| module | what it does |
 |---|---|
-| `meter.py` | listens to a program that runs: which kernels, how often, how long |
-| `peaks.py` | what a device can do at most: multiply-adds and copies, measured once |
-| `table.py` | both as a table |
-| `perfetto.py` | what ran when, as trace events that Perfetto opens |
-| `roofline.py` | kernels under their roof, as a picture |
-| `tried.py` | what a search tried for one kernel |
+| `meter.py` | the kernels of a running program: number and time of runs |
+| `peaks.py` | limits of a device: multiply-adds and copies, measured once |
+| `table.py` | kernels and limits as a table |
+| `perfetto.py` | the timeline as trace events for Perfetto |
+| `roofline.py` | roofline plot |
+| `tried.py` | the measured plans of one kernel |
 """

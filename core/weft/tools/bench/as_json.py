@@ -1,6 +1,5 @@
-"""What `weft bench` prints as tables, in plain types for JSON: seconds, operations and bytes as
-numbers, and nothing rounded. What is not known is null.
-"""
+"""JSON output of `weft bench`: seconds, operations and bytes as numbers, unrounded; unknown values
+are null."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The meter: listens to the trace and adds up what ran, kernel by kernel.
+"""Kernel meter: subscribe to the trace and add up the runs of each kernel.
 
 in: "run" events of a program    out: a `Measured` for each kernel
 """

@@ -1,9 +1,11 @@
-"""What a device can do at most: multiply-adds and copies a second, measured by kernels of ours.
+"""Device limits: measure the peak rates of multiply-adds and copies with generated kernels.
 
-Measured once and kept on disk by what the device's code is keyed to. The kernels are generated like
-all others: sums of products whose factors stay in registers, and a copy of what no cache holds.
-Each is made larger until it takes long enough to be timed, so that slow devices are done soon; of
-the plans that are compared only the first is run until then.
+The result is stored on disk by the key of the device's code. The kernels are generated like all
+others: sums of products whose factors stay in registers, and a copy larger than all caches. Each is
+enlarged until it takes long enough to be timed, so that slow devices finish soon; until then only
+the first plan is run.
+
+Source: Williams, Waterman and Patterson, "Roofline", CACM 52, 2009.
 """
 
 from __future__ import annotations
@@ -57,11 +59,12 @@ class Peaks:
         return moved / self.bandwidth >= ops / self.flops
 
 
-def peaks_of(device: OpenDevice, dtype: DType = dtypes.float32, anew: bool = False) -> list[Peaks]:
-    """What one thread of it reaches, then, where it has several, what all do. [] where it refuses
-    or where time does not pass.
+def peaks_of(
+    device: OpenDevice, dtype: DType = dtypes.float32, refresh: bool = False
+) -> list[Peaks]:
+    """The limits with one thread and, if it has several, with all. [] where it cannot be measured.
 
-    anew: measured also where that was done before; so is what was measured while the machine was
+    refresh: measure also if there is a result; a result is also replaced if the machine was
     far busier with other work than now.
     """
     key = "\0".join(
@@ -74,7 +77,7 @@ def peaks_of(device: OpenDevice, dtype: DType = dtypes.float32, anew: bool = Fal
         )
     )
     busy = time_limit_factor()
-    kept = None if anew else _cache.get(key)
+    kept = None if refresh else _cache.get(key)
     if kept is not None:
         then, *found = json.loads(kept)
         if then < _BUSY * busy:

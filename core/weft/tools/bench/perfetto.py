@@ -1,8 +1,8 @@
-"""What ran when, as trace events in JSON: for Perfetto (ui.perfetto.dev) and others that read them.
+"""Trace events: write the timeline as JSON for Perfetto (ui.perfetto.dev) and other viewers.
 
-Every span that the house publishes while work is done is one complete event (ph X), on the track
-of its thread; runs of kernels are on the track of their device. An arrow (a flow: ph s, then f)
-leads from where a kernel was made to its first run. Times are microseconds since the first event.
+Every published span is one complete event (ph X) on the track of its thread; runs of kernels are on
+the track of their device. A flow (ph s, then f) leads from the creation of a kernel to its first
+run. Times are microseconds since the first event.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The pictures of `roofline.py` as PNG, drawn by Pillow.
+"""Rasterization: draw the pictures of `roofline.py` as PNG with Pillow.
 
-It knows what those pictures are made of and no more: lines, discs, texts, and paths of straight
-strokes, coloured by their class.
+It supports only what those pictures contain: lines, discs, texts, and paths of straight strokes,
+coloured by their class.
 
 in: an SVG text as `roofline.svg` makes it    out: the bytes of a PNG
 """

@@ -1,7 +1,10 @@
-"""Kernels under their roof: operations a second over operations a byte, as an SVG text.
+"""Roofline plot: operations per second over operations per byte, as SVG.
 
-The roof is what the device reached when it was measured: bandwidth, up to where arithmetic is the
-limit. Each kernel is a disc, as large as its share of the time; both axes are logarithmic.
+The roof is what the device reached when it was measured: bandwidth, up to the limit of arithmetic.
+Each kernel is a disc whose size is its share of the time; both axes are logarithmic.
+
+Source: Williams, Waterman and Patterson, "Roofline: An Insightful Visual Performance Model for
+Multicore Architectures", CACM 52, 2009.
 """
 
 from __future__ import annotations
@@ -116,9 +119,9 @@ def _scales(kernels: Sequence[Measured], peaks: Sequence[Peaks]) -> tuple[_Scale
     )
 
 
-def _round(values: Sequence[float], room: float) -> tuple[float, float]:
-    """Whole powers of ten around all values, with some room."""
-    low, high = math.log10(min(values)) - room, math.log10(max(values)) + room
+def _round(values: Sequence[float], margin: float) -> tuple[float, float]:
+    """Whole powers of ten around all values, with a margin."""
+    low, high = math.log10(min(values)) - margin, math.log10(max(values)) + margin
     return math.floor(low), max(math.floor(low) + 1, math.ceil(high))
 
 
@@ -166,14 +169,14 @@ def _discs(kernels: Sequence[Measured], x: _Scale, y: _Scale) -> list[str]:
         assert kernel.ops and kernel.bytes
         across, up = x(kernel.ops / kernel.bytes), y(kernel.ops / kernel.each)
         size = 3 + 16 * math.sqrt(kernel.total / whole)
-        told = (
+        title = (
             f"{kernel.name}: {human_time(kernel.each)}, {kernel.total / whole:.1%} of the time, "
             f"{kernel.ops / kernel.each / 1e9:.1f} GFLOP/s, "
             f"{kernel.bytes / kernel.each / 1e9:.1f} GB/s"
         )
         parts.append(
             f'<circle class="kernel" cx="{across:.1f}" cy="{up:.1f}" r="{size:.1f}">'
-            f"<title>{html.escape(told)}</title></circle>"
+            f"<title>{html.escape(title)}</title></circle>"
         )
         place = _free(up + 4, across, taken) if number < _NAMED else None
         if place is not None:
@@ -185,7 +188,7 @@ def _discs(kernels: Sequence[Measured], x: _Scale, y: _Scale) -> list[str]:
 
 
 def _free(place: float, across: float, taken: list[tuple[float, float]]) -> float | None:
-    """A line for a name that no other name near it has; None where all near by are taken."""
+    """A free line for a name; None where all lines nearby are taken."""
     for step in (0, -12, 12, -24, 24):
         line = place + step
         if not any(abs(line - up) < 12 and abs(across - other) < 170 for other, up in taken):

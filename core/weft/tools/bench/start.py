@@ -1,7 +1,7 @@
-"""Running the program that is measured, in this process, as Python would start it.
+"""Program start: run the measured program in this process, as Python would start it.
 
-How it ends is an answer and not an end of ours: a program that is interrupted after an hour, or
-fails in its last line, has run kernels that can be told of.
+The end of the program is a result and does not end the command: a program that is interrupted after
+an hour, or fails in its last line, has run kernels that can be reported.
 
 in: the words of a command line    out: how it ended
 """

@@ -1,4 +1,4 @@
-"""The table of `weft bench`: kernels by what they cost, with what their device could do."""
+"""Table of `weft bench`: kernels by cost, with the limits of their device."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def origin(kernel: Measured, most: int = _FROM) -> str:
     """The operations that were fused in a kernel, the last ones where there are too many, and the
     line that asked for the last of them."""
     names, place = kernel.operations, kernel.place
-    room = most - len(place) - 2
+    width = most - len(place) - 2
     shown = " ".join(names)
-    while len(names) > 1 and len(shown) > room:
+    while len(names) > 1 and len(shown) > width:
         names = names[1:]
         shown = "... " + " ".join(names)
     return ", ".join(filter(None, (shown, place)))

@@ -1,4 +1,4 @@
-"""What a search tried for one kernel, as a table: best first, with the heuristic's place."""
+"""Search table: all measured plans of one kernel, best first, with the heuristic's rank."""
 
 from __future__ import annotations
 

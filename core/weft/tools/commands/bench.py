@@ -1,4 +1,4 @@
-"""``weft bench``: what the kernels of a program take, and how far that is from the limit.
+"""``weft bench``: the time of a program's kernels, and the distance to the limits of the device.
 
     weft bench model.py --epochs 1           a program, as it is
     weft bench package.model:step            a function: called once, then some times more
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", help="the default device, in the place of WEFT_DEVICE")
     parser.add_argument("--repeat", type=int, default=10, help="calls of a function, 10 by default")
     parser.add_argument("--most", type=int, default=40, help="rows that are shown; 0: all")
-    parser.add_argument("--measure", action="store_true", help="measure the device's limits anew")
+    parser.add_argument("--measure", action="store_true", help="measure the device's limits again")
     parser.add_argument(
         "--width", type=int, help=f"of the search for `kernel`; WEFT_BEAM, or else {_WIDTH}"
     )
@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the program and tell; 1 if it ran no kernel.
+    """Run the program and print the table; 1 if it ran no kernel.
 
     :raises ArgumentError: for a program that is none, or a kernel that it has not.
     """
@@ -104,9 +104,9 @@ def _run(words: Sequence[str], which: str | None, arguments: argparse.Namespace)
     roofs = roofs_of(ran, arguments.measure)
     if arguments.json != "-":
         print(table.text(ran, meter.others, roofs, arguments.most))
-    told = sys.stderr if arguments.json == "-" else sys.stdout
+    stream = sys.stderr if arguments.json == "-" else sys.stdout
     if busy >= _BUSY:
-        print(f"others used the machine as well: {busy:.1f} times what it has", file=told)
+        print(f"others used the machine as well: {busy:.1f} times what it has", file=stream)
     written = []
     if arguments.json:
         data = as_json.measured(title_of(words), ran, meter.others, roofs)
@@ -117,9 +117,9 @@ def _run(words: Sequence[str], which: str | None, arguments: argparse.Namespace)
         written.append(write_page(recorder.as_json(), folder / "page.html", title_of(words)))
         written += pictures(folder, ran, roofs, title_of(words), arguments.png)
     if any(written):
-        print("written: " + ", ".join(_shown(path) for path in written if path), file=told)
+        print("written: " + ", ".join(_shown(path) for path in written if path), file=stream)
     if timeline.dropped:
-        print(f"trace.json holds the first {timeline.most} events only", file=told)
+        print(f"trace.json holds the first {timeline.most} events only", file=stream)
     return ending.code
 
 
@@ -133,10 +133,10 @@ def _without_dashes(words: Sequence[str]) -> list[str]:
     return list(words[1:] if words[:1] == ["--"] else words)
 
 
-def roofs_of(kernels: Sequence[Measured], anew: bool) -> dict[str, list[Peaks]]:
+def roofs_of(kernels: Sequence[Measured], refresh: bool) -> dict[str, list[Peaks]]:
     """What the devices of these kernels can do."""
     devices = dict.fromkeys(kernel.device for kernel in kernels)
-    return {name: peaks_of(registry.open(name), anew=anew) for name in devices}
+    return {name: peaks_of(registry.open(name), refresh=refresh) for name in devices}
 
 
 def show_tried(kernels: Sequence[Measured], which: str, arguments: argparse.Namespace) -> int:
@@ -148,7 +148,7 @@ def show_tried(kernels: Sequence[Measured], which: str, arguments: argparse.Name
         return 1
     width = arguments.width or settings.BEAM or _WIDTH
     with settings.override(DEBUG=max(1, settings.DEBUG)):
-        found = search(ast, registry.open(kernel.device), width, anew=arguments.measure)
+        found = search(ast, registry.open(kernel.device), width, refresh=arguments.measure)
     if arguments.json:
         as_json.write(as_json.searched(kernel.name, found), arguments.json)
     if arguments.json != "-":

@@ -1,4 +1,4 @@
-"""``weft compile``: the sources and the launch plan of a program for a device that is not here.
+"""``weft compile``: sources and launch plan of a program for a device that is absent.
 
     weft compile --target FAMILY:arch program.py --out sources
 
@@ -6,7 +6,7 @@ The program runs as it is, with the target as its default device: graphs are sch
 generated for what that architecture can do, and nothing is launched. What the program reads back is
 zeros, so one that decides by its own numbers takes the way that zeros take.
 
-Written are one source for each kernel, what the program wrote to the device's memory, and
+It writes one source for each kernel, the bytes that the program wrote to the device's memory, and
 ``plan.json``: the kernels, the memory, and everything that happens in its order
 (`weft.tools.plan_files`). It is all that somebody needs to run them without weft.
 """
@@ -23,8 +23,8 @@ from weft.base.settings import settings
 from weft.base.text import plural
 from weft.device import registry
 from weft.tools.bench.start import run_file
+from weft.tools.dry_run import DryRun, dry_run
 from weft.tools.plan_files import write
-from weft.tools.stand_in import StandIn, stand_in
 
 DEFAULT_FOLDER = "weft-compiled"
 
@@ -60,12 +60,12 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if launches else 1
 
 
-def planned(family: str, arch: str, program: Path, words: Sequence[str]) -> StandIn:
+def planned(family: str, arch: str, program: Path, words: Sequence[str]) -> DryRun:
     """What the program would launch.
 
     :raises SystemExit: with its exit code where it fails; its traceback has been printed.
     """
-    own, plan = stand_in(family, arch)
+    own, plan = dry_run(family, arch)
     before, path = sys.argv, list(sys.path)
     sys.argv = [str(program), *words]
     sys.path.insert(0, str(program.parent))

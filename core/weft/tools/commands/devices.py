@@ -1,7 +1,7 @@
-"""``weft devices``: every installed device plugin, how far it comes here, and why no further.
+"""``weft devices``: every installed device plugin, its state, and the cause of a failure.
 
-Each plugin is imported and each family's first device opened, all guarded: one that fails is a row
-with its cause.
+Each plugin is imported and each family's first device opened; one that fails is a row with its
+cause.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ def _print_plain(rows: list[Row]) -> None:
 
 
 def _table_printer() -> Callable[[list[Row]], None]:
-    if not sys.stdout.isatty():  # whoever reads this wants whole lines
+    if not sys.stdout.isatty():  # a pipe gets whole lines
         return _print_plain
     try:
         import rich.table  # noqa: F401 - asking whether it is there

@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise ArgumentError(
             "this cannot be the name of a device family",
             asked=arguments.name,
-            because="it stands before the colon of a device string and inside a module's name",
+            because="it is a part of device strings and of a module's name",
             try_="letters, digits and underscores, a letter first",
         )
     words = replacements(arguments.name)

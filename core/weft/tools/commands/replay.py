@@ -1,4 +1,4 @@
-"""``weft replay``: keeps how schedules and kernels came about, and makes them again elsewhere.
+"""``weft replay``: store schedules and kernels, and make them again in another checkout.
 
     weft replay capture --out before program.py      on one checkout
     weft replay compare before                       on another: what differs, and how many

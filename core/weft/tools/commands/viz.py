@@ -1,4 +1,4 @@
-"""``weft viz FILE.py``: runs a program and writes one page that shows what happened in it.
+"""``weft viz FILE.py``: run a program and write a page that shows its passes, kernels and runs.
 
     weft viz train.py --epochs 1
     weft viz --out page.html -- python -m my.program

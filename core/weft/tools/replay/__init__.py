@@ -1,4 +1,4 @@
-"""Process replay: how schedules and kernels came about, kept as text, and made again elsewhere."""
+"""Process replay: store schedules and kernels as text, and make them again in another checkout."""
 
 from __future__ import annotations
 

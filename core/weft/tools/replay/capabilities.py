@@ -1,5 +1,5 @@
-"""Capabilities in plain types and back, so that a kernel can be lowered for a device that is not
-here.
+"""Capability serialization: capabilities as JSON types and back, to lower a kernel for a device
+that is absent.
 
 A field that a record does not have takes its default. A field or a feature that this version does
 not know is ignored. Both occur where another version captured the record.

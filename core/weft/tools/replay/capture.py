@@ -1,4 +1,4 @@
-"""Capturing: a listener to the trace that keeps every schedule and every kernel as a text file."""
+"""Capture: a subscriber to the trace that stores every schedule and kernel as a text file."""
 
 from __future__ import annotations
 

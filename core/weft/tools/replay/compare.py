@@ -1,9 +1,8 @@
-"""Comparing: what was captured is made again by this checkout, and what differs is shown.
+"""Comparison: make captured schedules and kernels again, and show the differences.
 
-A schedule is made again from its tensor graph, a kernel from its AST, both under the settings and
-for the capabilities that they were captured with; so that it does not matter on which machine. Only
-the renderer is that of the device as it is here, or of an architecture that its plugin offers
-without hardware.
+A schedule is made again from its tensor graph, a kernel from its AST, both with the settings and
+capabilities of the capture, so that the machine does not matter. Only the renderer is that of the
+present device, or of an architecture that its plugin offers offline.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from weft.uop import Ops, UOp, from_text
 
 
 class _NotHere(DeviceError):
-    """The device of a kernel cannot be had; which says nothing about the kernel."""
+    """The device of a kernel is absent, so the kernel cannot be compared."""
 
 
 @dataclass
@@ -171,7 +170,7 @@ def _schedule(record: Record) -> str:
         for name, said in dict(record.fact("capabilities")).items()
     }
     sink = from_text(record.section("sink"))
-    # numbers of this process: new memory must not be taken for what stands in the graph
+    # numbers of this process: new memory must not be equal to memory in the graph
     fresh = {node: UOp.unique() for node in sink.toposort() if node.op is Ops.UNIQUE}
     shared = [fresh[node] for node in fresh if node.arg in record.fact("shared")]
     sink = sink.substitute(fresh)

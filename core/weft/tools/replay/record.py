@@ -1,4 +1,4 @@
-"""One captured thing as a text file: facts, a line each, then sections with their length in lines.
+"""Replay records: one captured item as a text file of facts and sections.
 
     weft replay 1 kernel
     name: "E_4"
@@ -148,7 +148,7 @@ def write(record: Record, folder: Path) -> Path:
             f"a {record.kind} could not be kept for replay",
             path=path,
             asked=f"write {path}",
-            try_="make room, or point WEFT_PROCESS_REPLAY to a folder that can be written",
+            try_="free some space, or point WEFT_PROCESS_REPLAY to a folder that can be written",
         ) from error
     return path
 

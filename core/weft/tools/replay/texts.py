@@ -1,4 +1,4 @@
-"""Graphs as texts that do not depend on the process: memory is named in the order of its use."""
+"""Canonical text: graphs as text independent of the process, with memory named by order of use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened, as one page for a browser: `WEFT_VIZ=1 python program.py` or `weft viz`."""
+"""Visualization: one page for a browser, by `WEFT_VIZ=1 python program.py` or `weft viz`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Graphs of a recording: every node once, as numbers and texts, whatever graphs it stands in.
+"""Node table: the graphs of a recording as numbers and texts, every node once.
 
-Nothing here holds on to a node, so that recording keeps no tensor's memory alive. Before and after
-of a pass share most of their nodes, so a graph costs little more than the number of its root.
+Nothing here references a node, so a recording keeps no memory of tensors alive. Graphs before and
+after a pass share most of their nodes, so a graph costs little more than the number of its root.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class NodeTable:
         for node in root.toposort(gate=lambda u: u not in known):
             if node in known:
                 continue
-            # what stands in the arg of a source may have come in on the way
+            # a node in the arg of a source may have been added meanwhile
             sources = tuple([known.get(source, NONE) for source in node.src])
             number = NONE if NONE in sources else self._add(node, sources)
             if number == NONE:

@@ -1,7 +1,7 @@
-"""The page: one file that holds its style, its program and its data, and asks for nothing else.
+"""Page: one self-contained HTML file with its style, its program and its data.
 
-Data are JSON in a script element that is not run; large ones are packed with gzip, which browsers
-unpack themselves. Whatever a recording says, it cannot end that element nor become markup.
+Data are JSON in a script element that is not executed; large data are compressed with gzip, which
+browsers unpack. No content of a recording can end that element or become markup.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The recorder: listens to the trace and keeps what the page shows, in plain types.
+"""Recorder: subscribe to the trace and keep what the page shows, in plain types.
 
-A step is a span, or a point with facts. Rules that fired are counted by the step they fired in,
-with a few examples each. Runs of kernels are kept apart from the steps: there may be very many.
+A step is a span, or a point with facts. Applied rules are counted by step, with a few examples
+each. Runs of kernels are kept apart from the steps, since there may be very many.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Recorder:
         self.runs: list[list[Any]] = []
         self.dropped_steps = self.dropped_runs = 0
         self._around_runs: dict[int, int] = {}
-        # names of kernels may coincide: what ran is told by its program
+        # names of kernels may be equal: runs are assigned by program
         self._sources: WeakKeyDictionary[LinearProgram, int] = WeakKeyDictionary()
         self._rules: dict[tuple[str, Any], int] = {}
         self._rule_rows: list[list[str]] = []
@@ -149,7 +149,7 @@ class Recorder:
         with self._lock:
             starts = [step[3] for step in self.steps] + [run[3] for run in self.runs]
             began = min(starts, default=0)
-            above = self._around_runs  # a copy stands in its run, which is no step
+            above = self._around_runs  # a copy belongs to its run, which is no step
 
             def since(time: int) -> float:
                 return round((time - began) / 1000, 1)
@@ -205,7 +205,7 @@ def rule_row(matcher: str, function: Callable[..., Any], pattern: Any) -> list[s
 
 
 def _written_at(code: Any) -> str:
-    """The lines on which a lambda stands, as one."""
+    """The source lines of a lambda, joined."""
     ends = [place[1] or 0 for place in code.co_positions()]
     last = max(ends, default=code.co_firstlineno)
     lines = (linecache.getline(code.co_filename, n) for n in range(code.co_firstlineno, last + 1))

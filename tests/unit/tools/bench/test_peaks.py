@@ -29,7 +29,7 @@ def test_measured_once(quick, monkeypatch):
     monkeypatch.setattr(peaks, "_measured", lambda *_: pytest.fail("measured again"))
     assert peaks_of(device) == [found]
     with pytest.raises(pytest.fail.Exception):
-        peaks_of(device, anew=True)
+        peaks_of(device, refresh=True)
 
 
 def test_what_a_busy_machine_reached_is_measured_again(quick, monkeypatch):
@@ -49,7 +49,7 @@ def test_threads_that_bring_nothing_have_no_roof_of_their_own(quick, monkeypatch
     monkeypatch.setattr(
         peaks, "_measured", lambda _, __, threads: Peaks(more if threads else 1.0, 1.0, threads)
     )
-    found = peaks_of(device, anew=True)
+    found = peaks_of(device, refresh=True)
     assert len(found) == roofs and found[-1].flops == more
 
 
@@ -57,7 +57,7 @@ def test_where_time_does_not_pass_there_is_no_limit(quick, monkeypatch):
     monkeypatch.setattr(peaks, "_MOST_PRODUCTS", 64)
     monkeypatch.setattr(peaks, "_MOST_COPIED", 64)
     monkeypatch.setattr(peaks, "_ENOUGH", 1.0)
-    assert peaks_of(registry.open("NULL"), anew=True) == []
+    assert peaks_of(registry.open("NULL"), refresh=True) == []
 
 
 @pytest.mark.parametrize("size", [2, 8, 64])

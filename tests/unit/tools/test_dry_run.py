@@ -3,12 +3,12 @@ import pytest
 from weft import Tensor
 from weft.base.errors import CapabilityError, UnknownDevice
 from weft.device import registry
-from weft.tools.stand_in import stand_in
+from weft.tools.dry_run import dry_run
 
 
 def test_launches_are_written_down_and_nothing_runs():
     pytest.importorskip("weft_cpu_clang")
-    own, plan = stand_in("CPU", "aarch64")
+    own, plan = dry_run("CPU", "aarch64")
     with registry.use(own):
         x = Tensor([1.0, 2.0, 3.0], device="CPU:2")
         assert (x * 2).tolist() == [0.0, 0.0, 0.0]
@@ -20,6 +20,6 @@ def test_launches_are_written_down_and_nothing_runs():
 
 def test_families_and_architectures_that_are_not_there():
     with pytest.raises(UnknownDevice):
-        stand_in("NOBODY", "x")
+        dry_run("NOBODY", "x")
     with pytest.raises(CapabilityError):
-        stand_in("REF", "x")
+        dry_run("REF", "x")

@@ -1,8 +1,9 @@
-"""A family of devices whose programs are made and not run, by an architecture that is not here.
+"""Dry run: a device that generates code for an architecture and records operations without
+executing them.
 
-Its capabilities and its renderer are those that the family's plugin offers offline; its memory
-keeps no bytes, and what is read from it is zeros. Everything that would happen on it is written
-down in its order: what is written to its memory, launches, copies, what is read.
+Capabilities and renderer are those that the family's plugin offers offline. Memory has no content,
+and reads give zeros. All operations are recorded in order: writes to memory, launches, copies,
+reads.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ from weft.device.hookspecs import API_VERSION, hookimpl
 
 
 @dataclass(frozen=True)
-class Room:
-    """A handle: some bytes of an allocation, which are nowhere.
+class MemoryRange:
+    """A handle: a range of an allocation, without memory.
 
-    :ivar allocation: its place in ``StandIn.allocations``.
+    :ivar allocation: its place in ``DryRun.allocations``.
     :ivar offset: in bytes.
     """
 
@@ -43,7 +44,7 @@ class Room:
 
 @dataclass(frozen=True)
 class Allocation:
-    """Memory that the program asked a device for. :ivar image: what image it is, if it is one."""
+    """Memory that the program allocated. :ivar image: its image dtype, if it is an image."""
 
     device: str
     nbytes: int
@@ -51,58 +52,58 @@ class Allocation:
 
 
 @dataclass(frozen=True)
-class Written:
-    """Bytes from the host. :ivar data: the digest by which ``StandIn.data`` has them."""
+class HostWrite:
+    """A write of bytes from the host. :ivar data: their digest, the key in ``DryRun.data``."""
 
-    room: Room
+    target: MemoryRange
     data: str
 
 
 @dataclass(frozen=True)
-class Read:
-    """Bytes that the host asked for."""
+class HostRead:
+    """A read of bytes by the host."""
 
-    room: Room
-
-
-@dataclass(frozen=True)
-class Copied:
-    """Bytes from one device of the family to another, or within one."""
-
-    room: Room
-    source: Room
+    source: MemoryRange
 
 
 @dataclass(frozen=True)
-class Planned:
-    """One launch: which program, over which memory, how large.
+class DeviceCopy:
+    """A copy from one device of the family to another, or within one."""
 
-    :ivar rooms: in the order of the program's slots.
+    target: MemoryRange
+    source: MemoryRange
+
+
+@dataclass(frozen=True)
+class KernelLaunch:
+    """One launch: its program, memory and size.
+
+    :ivar buffers: in the order of the program's slots.
     """
 
     program: CompiledProgram
-    rooms: tuple[Room, ...]
+    buffers: tuple[MemoryRange, ...]
     global_size: Dims | None
     local_size: Dims | None
     values: tuple[int, ...]
 
     @property
     def nbytes(self) -> tuple[int, ...]:
-        """Of each buffer."""
-        return tuple(room.nbytes for room in self.rooms)
+        """The size of each buffer."""
+        return tuple(buffer.nbytes for buffer in self.buffers)
 
 
-Step: TypeAlias = Written | Read | Copied | Planned
+Step: TypeAlias = HostWrite | HostRead | DeviceCopy | KernelLaunch
 
 
 @dataclass(eq=False)
-class StandIn:
-    """A plugin made by hand.
+class DryRun:
+    """A plugin whose devices record operations and execute none.
 
     :param offline: the device whose code is generated.
-    :ivar steps: all that happens, in order.
-    :ivar allocations: all memory, in the order in which it was asked for.
-    :ivar data: what was written, by its digest.
+    :ivar steps: all operations, in order.
+    :ivar allocations: all memory, in the order of allocation.
+    :ivar data: written bytes, by their digest.
     """
 
     offline: OpenDevice
@@ -112,9 +113,9 @@ class StandIn:
     weft_api: tuple[int, int] = API_VERSION
 
     @property
-    def launches(self) -> list[Planned]:
+    def launches(self) -> list[KernelLaunch]:
         """The launches among the steps."""
-        return [step for step in self.steps if isinstance(step, Planned)]
+        return [step for step in self.steps if isinstance(step, KernelLaunch)]
 
     @hookimpl
     def weft_devices(self) -> list[DeviceFamily]:
@@ -123,79 +124,79 @@ class StandIn:
 
     @hookimpl
     def weft_open(self, id: DeviceId) -> Device:
-        """As many of them as are asked for, which copy to each other."""
+        """Any number of devices, which copy to each other."""
         given = self.offline.capabilities
         return Device(id, replace(given, memory=replace(given.memory, link_group=id.family)))
 
     @hookimpl
     def weft_allocator(self, device: Device) -> Allocator[Any]:
-        """Memory that keeps nothing."""
+        """Memory without content."""
         return _Memory(self, str(device.id))
 
     @hookimpl
     def weft_renderer(self) -> Any:
-        """The plugin's own."""
+        """The renderer of the plugin."""
         return self.offline.renderer
 
     @hookimpl
     def weft_runner(self, program: CompiledProgram) -> _Writer:
-        """Somebody who writes launches down."""
+        """A runner that records launches."""
         return _Writer(self, program)
 
 
-class _Memory(Allocator[Room]):
-    def __init__(self, plan: StandIn, device: str) -> None:
+class _Memory(Allocator[MemoryRange]):
+    def __init__(self, plan: DryRun, device: str) -> None:
         self.plan = plan
         self.device = device
 
-    def allocate(self, nbytes: int, hints: BufferHints) -> Room:
+    def allocate(self, nbytes: int, hints: BufferHints) -> MemoryRange:
         self.plan.allocations.append(Allocation(self.device, nbytes, hints.image))
-        return Room(len(self.plan.allocations) - 1, 0, nbytes)
+        return MemoryRange(len(self.plan.allocations) - 1, 0, nbytes)
 
-    def view(self, handle: Room, offset: int, nbytes: int) -> Room:
-        return Room(handle.allocation, handle.offset + offset, nbytes)
+    def view(self, handle: MemoryRange, offset: int, nbytes: int) -> MemoryRange:
+        return MemoryRange(handle.allocation, handle.offset + offset, nbytes)
 
-    def copy_in(self, dst: Room, src: memoryview) -> None:
+    def copy_in(self, dst: MemoryRange, src: memoryview) -> None:
         digest = hashlib.sha256(src).hexdigest()[:16]
         if digest not in self.plan.data:
             self.plan.data[digest] = bytes(src)
-        self.plan.steps.append(Written(dst, digest))
+        self.plan.steps.append(HostWrite(dst, digest))
 
-    def copy_out(self, dst: memoryview, src: Room) -> None:
-        self.plan.steps.append(Read(src))
+    def copy_out(self, dst: memoryview, src: MemoryRange) -> None:
+        self.plan.steps.append(HostRead(src))
         dst[:] = bytes(dst.nbytes)
 
-    def link_copy(self, dst: Room, src: Any, source: Device, nbytes: int) -> bool:
-        self.plan.steps.append(Copied(dst, src))
+    def link_copy(self, dst: MemoryRange, src: Any, source: Device, nbytes: int) -> bool:
+        self.plan.steps.append(DeviceCopy(dst, src))
         return True
 
 
 class _Writer:
-    def __init__(self, plan: StandIn, program: CompiledProgram) -> None:
+    def __init__(self, plan: DryRun, program: CompiledProgram) -> None:
         self.plan = plan
         self.program = program
 
     def __call__(
         self,
-        handles: Sequence[Room],
+        handles: Sequence[MemoryRange],
         *,
         global_size: Dims | None = None,
         local_size: Dims | None = None,
         values: Sequence[int] = (),
         wait: bool = False,
     ) -> float | None:
-        step = Planned(self.program, tuple(handles), global_size, local_size, tuple(values))
+        step = KernelLaunch(self.program, tuple(handles), global_size, local_size, tuple(values))
         self.plan.steps.append(step)
         return 0.0 if wait else None
 
 
-def stand_in(family: str, arch: str) -> tuple[Registry, StandIn]:
+def dry_run(family: str, arch: str) -> tuple[Registry, DryRun]:
     """A registry in which this family is an architecture that is not here.
 
     :raises UnknownDevice: if no plugin serves the family.
     :raises CapabilityError: if it offers no such architecture.
     """
-    plan = StandIn(Registry().offline(family, arch))
+    plan = DryRun(Registry().offline(family, arch))
     others = [p for p in installed_plugins() if p.family != plan.offline.id.family]
     own = Registry(others)
     own.register(plan, plan.offline.id.family)
