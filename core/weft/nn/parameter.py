@@ -24,10 +24,10 @@ class Held(Tensor):
     __slots__ = ()
     _view_class = Tensor
 
-    def __new__(cls, data: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, data: Any = None, *args: Any, **kwargs: Any) -> Self:
         """With `device` or `dtype` a plain Tensor: operations make their constants so."""
         if "device" in kwargs or "dtype" in kwargs:
-            return Tensor(data, *args, **kwargs)
+            return Tensor(data, *args, **kwargs)  # type: ignore[return-value]
         return _allocate(cls)
 
     @classmethod
