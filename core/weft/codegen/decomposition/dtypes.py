@@ -109,13 +109,13 @@ class _Narrow:
     def __init__(self, lacking: frozenset[DType], wide: bool) -> None:
         self.lacking = lacking
         self.wide = wide
-        self.made: dict[UOp, UOp] = {}
+        self.new: dict[UOp, UOp] = {}
         self.encoding: dict[tuple[UOp, DType], UOp] = {}  # the bits a float32 was decoded from
 
     def run(self, sink: UOp) -> UOp:
         for node in sink.toposort():
-            self.made[node] = self.rewrite(node, tuple([self.made[s] for s in node.src]))
-        return self.made[sink]
+            self.new[node] = self.rewrite(node, tuple([self.new[s] for s in node.src]))
+        return self.new[sink]
 
     def rewrite(self, node: UOp, src: tuple[UOp, ...]) -> UOp:
         op, dtype = node.op, node.dtype

@@ -327,7 +327,7 @@ class Transcendental:
         return _where(size < small, x, value)
 
     def _reduced(self, x: UOp, size: UOp, form: _Format) -> tuple[UOp, ...]:
-        """(r, low, quadrant) with x = quadrant * pi/2 + r + low modulo 2*pi; r is NaN for inf and NaN.
+        """(r, low, quadrant) with x = quadrant * pi/2 + r + low mod 2*pi; r is NaN for inf and NaN.
 
         size: the bits of |x|, which have the same order as |x|.
         """
@@ -412,14 +412,14 @@ class Transcendental:
             r = exact.cast(dtypes.float)
             return r, (exact - r.cast(dtypes.double)).cast(dtypes.float), quadrant
         unit = UOp.const(dtypes.float, 2.0**-62)
-        turns = fraction.cast(dtypes.float)
-        cut = (fraction - turns.cast(dtypes.long)).cast(dtypes.float) * unit
-        turns = turns * unit
+        revolutions = fraction.cast(dtypes.float)
+        cut = (fraction - revolutions.cast(dtypes.long)).cast(dtypes.float) * unit
+        revolutions = revolutions * unit
         half_pi = UOp.const(dtypes.float, _HALF_PI)
-        rest = turns * UOp.const(dtypes.float, _HALF_PI - float(half_pi.arg)) + cut * half_pi
-        r = turns * half_pi
+        rest = revolutions * UOp.const(dtypes.float, _HALF_PI - float(half_pi.arg)) + cut * half_pi
+        r = revolutions * half_pi
         if dtypes.float in self.fused:
-            rest = rest + self.mul_add(turns, half_pi, -r)
+            rest = rest + self.mul_add(revolutions, half_pi, -r)
         return r, rest, quadrant
 
     def _far_double(self, x: UOp) -> tuple[UOp, UOp, UOp]:
@@ -450,7 +450,7 @@ class Transcendental:
         two = UOp.const(ulong, 62)
         rounded = (top + UOp.const(ulong, 1 << 61)) >> two
         whole = (top - (rounded << two)).cast(dtypes.long)
-        turns = whole.cast(dtypes.double) * UOp.const(dtypes.double, 2.0**-62)
+        revolutions = whole.cast(dtypes.double) * UOp.const(dtypes.double, 2.0**-62)
         # the bits that the cast from 64 to 53 bits lost, and the bits below
         cut = (whole - whole.cast(dtypes.double).cast(dtypes.long)).cast(dtypes.double)
         below = cut * UOp.const(dtypes.double, 2.0**-62)
@@ -458,8 +458,8 @@ class Transcendental:
             dtypes.double
         ) * UOp.const(dtypes.double, 2.0**-125)
         half_pi = UOp.const(dtypes.double, _HALF_PI)
-        extra = turns * UOp.const(dtypes.double, 6.123233995736766e-17) + below * half_pi
-        r = turns * half_pi
+        extra = revolutions * UOp.const(dtypes.double, 6.123233995736766e-17) + below * half_pi
+        r = revolutions * half_pi
         if dtypes.double in self.fused:
-            extra = extra + self.mul_add(turns, half_pi, -r)
+            extra = extra + self.mul_add(revolutions, half_pi, -r)
         return r, extra, rounded.cast(dtypes.long)

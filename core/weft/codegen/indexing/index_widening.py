@@ -68,8 +68,8 @@ class _Widening:
             self.wide[node], self.narrow[node] = node.cast(dtypes.long), node
             return
         if node.dtype is dtypes.int and self.is_index(node):
-            made = tuple(self.index(s) if s.dtype is dtypes.int else self.narrow[s] for s in src)
-            wide = self.wide[node] = UOp(op, dtypes.long, made, node.arg)
+            new_src = tuple(self.index(s) if s.dtype is dtypes.int else self.narrow[s] for s in src)
+            wide = self.wide[node] = UOp(op, dtypes.long, new_src, node.arg)
             self.narrow[node] = wide.cast(dtypes.int)
             return
         if op is Ops.CAST and node.dtype is dtypes.long and src[0] in self.wide:
@@ -109,16 +109,16 @@ class _Widening:
     def rebuilt(self, node: UOp) -> UOp:
         op, src = node.op, node.src
         if op is Ops.INDEX and src[1].dtype is dtypes.int:
-            made = (self.narrow[src[0]], self.index(src[1]), *(self.narrow[s] for s in src[2:]))
+            new_src = (self.narrow[src[0]], self.index(src[1]), *(self.narrow[s] for s in src[2:]))
         elif op in CLOSING:
             values = node.arg.values
             loops = (self.loop(loop) for loop in src[values:])
-            made = (*(self.narrow[value] for value in src[:values]), *loops)
+            new_src = (*(self.narrow[value] for value in src[:values]), *loops)
         elif op in _COMPARISONS and self.is_comparison(node):
-            made = (self.index(src[0]), self.index(src[1]))
+            new_src = (self.index(src[0]), self.index(src[1]))
         else:
-            made = tuple([self.narrow[s] for s in src])
-        return node if made == src else UOp(op, node.dtype, made, node.arg)
+            new_src = tuple([self.narrow[s] for s in src])
+        return node if new_src == src else UOp(op, node.dtype, new_src, node.arg)
 
     def is_comparison(self, node: UOp) -> bool:
         """Whether a node compares two indices that cannot have wrapped."""

@@ -90,11 +90,11 @@ def run(sink: UOp, fused: frozenset[DType] = frozenset()) -> list[UOp]:
     SpecError where no order exists.
     """
     nodes = nodes_of(sink)
-    made = accumulators.run(nodes, paths_of(nodes), fused)
-    order = _depth_first((*filter(_is_prefetch, made.sink.src), *made.roots, *made.sink.src))
-    blocks = _make_blocks(order, made.paths, made.late)
-    for before, after in (*made.before, *_reads_before_writes(order)):
-        _join(_items(before, made.paths[before]), _items(after, made.paths[after]), blocks)
+    result = accumulators.run(nodes, paths_of(nodes), fused)
+    order = _depth_first((*filter(_is_prefetch, result.sink.src), *result.roots, *result.sink.src))
+    blocks = _make_blocks(order, result.paths, result.late)
+    for before, after in (*result.before, *_reads_before_writes(order)):
+        _join(_items(before, result.paths[before]), _items(after, result.paths[after]), blocks)
     first = sorted(
         (node for node in order if node.op in _FIRST), key=lambda u: (u.op, _define_key(u))
     )

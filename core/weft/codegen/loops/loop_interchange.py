@@ -72,8 +72,8 @@ def run(sink: UOp, loops: Sequence[UOp], inside: Sequence[UOp]) -> tuple[UOp, di
     store = UOp(Ops.STORE, dtypes.void, (array.index(write_at), total))
     closed = sorted((places[axis] for axis in (*loops, *axes)), key=loop_order)
     fill = UOp(Ops.FILL, dtypes.void, (store, *closed), Fill())
-    made = {reduce: UOp(Ops.LOAD, reduce.dtype, (array.index(read_at), fill))}
-    return replace_nodes(nodes, made), {loop: places[loop] for loop in loops}
+    replacement = {reduce: UOp(Ops.LOAD, reduce.dtype, (array.index(read_at), fill))}
+    return replace_nodes(nodes, replacement), {loop: places[loop] for loop in loops}
 
 
 def accumulator_array(

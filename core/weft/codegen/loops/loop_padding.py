@@ -29,13 +29,13 @@ _NONE: frozenset[UOp] = frozenset()
 class _Padding:
     def __init__(self, conditions: Mapping[UOp, UOp]) -> None:
         self.conditions = conditions
-        self.made: dict[UOp, UOp] = {}
+        self.new: dict[UOp, UOp] = {}
         self.zero: dict[UOp, frozenset[UOp]] = {}  # ranges in whose padding a new node is zero
 
     def run(self, nodes: Sequence[UOp]) -> UOp:
-        made = self.made
+        new = self.new
         for node in nodes:
-            src = tuple([made[source] for source in node.src])
+            src = tuple([new[source] for source in node.src])
             op = node.op
             zero: frozenset[UOp] | None = None
             if op is Ops.LOAD:
@@ -45,9 +45,9 @@ class _Padding:
             elif op is Ops.REDUCE:
                 src = self.reduce(node, src)
             same = node if src == node.src else UOp(op, node.dtype, src, node.arg)
-            made[node] = same
+            new[node] = same
             self.zero[same] = self.zero_of(same) if zero is None else zero
-        return made[nodes[-1]]
+        return new[nodes[-1]]
 
     def padded_ranges(self, node: UOp) -> list[UOp]:
         """The padded ranges that an old node depends on."""

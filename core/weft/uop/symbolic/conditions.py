@@ -285,7 +285,7 @@ def maximum(node: UOp) -> UOp | None:
 
 
 def bounds_given(condition: UOp | None) -> dict[UOp, Bounds]:
-    """What a conjunction says about the numbers in it, where it narrows their bounds.
+    """The bounds of terms that a conjunction implies, if narrower than their own.
 
     For `sum < k` with one unbounded side, each single term's own bound is derived too.
     """
@@ -306,11 +306,11 @@ def bounds_given(condition: UOp | None) -> dict[UOp, Bounds]:
             low, high = known.get(term) or bounds_of(term)
             if below == (coefficient > 0):
                 # coefficient * term <= limit - 1 - rest, or its mirror image
-                room = limit - 1 - rest_low if below else -(limit - rest_high)
-                high = min(high, room // abs(coefficient))
+                slack = limit - 1 - rest_low if below else -(limit - rest_high)
+                high = min(high, slack // abs(coefficient))
             else:
-                room = limit - rest_high if not below else -(limit - 1 - rest_low)
-                low = max(low, -(-room // abs(coefficient)))
+                slack = limit - rest_high if not below else -(limit - 1 - rest_low)
+                low = max(low, -(-slack // abs(coefficient)))
             if low <= high and (low, high) != bounds_of(term):
                 known[term] = (low, high)
     return known

@@ -91,9 +91,9 @@ symbolic_simple = PatternMatcher(_IDENTITIES, name="symbolic_simple")
 
 @symbolic_simple.rule(UPat(GroupOp.ALU, name="root"))
 def fold_constants(root: UOp) -> UOp | None:
-    """f(c, d) -> the constant that it is"""
+    """f(c, d) -> a constant"""
     for source in root.src:
-        # constants that know their device stay where they are
+        # constants with a device are not folded
         if source.op not in _CONSTANTS or source.src:
             return None
     value = exec_alu(root.op, root.dtype, [source.arg for source in root.src])
@@ -116,7 +116,7 @@ def fold_cast_constant(root: UOp, value: UOp) -> UOp | None:
         if root.dtype is dtypes.bool:
             return UOp.const(root.dtype, number != 0)
         if not math.isfinite(number) or not root.dtype.min <= int(number) <= root.dtype.max:
-            return None  # C leaves it open: the device decides
+            return None  # undefined in C, so the device decides
         number = int(number)
     return UOp.const(root.dtype, truncate(number, root.dtype))
 
@@ -146,7 +146,7 @@ _inner = UPat((Ops.ADD, Ops.MUL), src=(x, UPat(Ops.CONST, name="c")), name="inne
     UPat((Ops.ADD, Ops.MUL), src=(_inner, UPat(Ops.CONST, name="d")), name="root")
 )
 def join_constants(root: UOp, inner: UOp, x: UOp, c: UOp, d: UOp) -> UOp | None:
-    """(x op c) op d -> x op (c op d)   for whole numbers, which wrap alike either way"""
+    """(x op c) op d -> x op (c op d)   for integers, whose arithmetic is modular"""
     if inner.op is not root.op or dtypes.is_float(root.dtype) or c.src or d.src:
         return None
     both = exec_alu(root.op, root.dtype, (c.arg, d.arg))
@@ -155,7 +155,7 @@ def join_constants(root: UOp, inner: UOp, x: UOp, c: UOp, d: UOp) -> UOp | None:
 
 @symbolic_simple.rule(UPat(Ops.ADD, dtype=dtypes.floats, src=[x, UPat(Ops.CONST, name="c")]))
 def add_negative_zero(x: UOp, c: UOp) -> UOp | None:
-    """x + -0.0 -> x   (but x + 0.0 turns -0.0 into 0.0)"""
+    """x + -0.0 -> x   (but x + 0.0 maps -0.0 to 0.0)"""
     return x if c.arg == 0 and math.copysign(1.0, c.arg) < 0 else None
 
 

@@ -1,8 +1,11 @@
-"""The simplifier: which law is asked for which node.
+"""Symbolic simplification: bring integer and boolean expressions to canonical form.
 
-`simplify` brings a whole graph to canonical form, sources first, and remembers each node's result
-on the node. `symbolic` is the same as a rule set, for passes that mix it with rules of their own;
-`symbolic_simple` (in identities) is the cheap part of it.
+`simplify` simplifies a graph bottom-up and caches the result of each node on the node. `symbolic`
+is the same as a rule set, for passes with further rules; `symbolic_simple` (in identities) holds
+the cheap rules.
+
+Source: S. Muchnick, 'Advanced Compiler Design and Implementation' (1997), section 12.3 (algebraic
+simplification and reassociation).
 """
 
 from __future__ import annotations
@@ -36,23 +39,23 @@ _set_simple = memo_slot("_simple")
 
 
 def _sum(node: UOp) -> UOp | None:
-    """ADD, SUB, NEG, and what they are made of: one canonical linear form."""
+    """A tree of ADD, SUB and NEG as one canonical linear form."""
     form = linear_of(node)
     if any(term.op is Ops.MOD for term in form.terms):
         form = gather(form, node.dtype)
-    made = node_of(form, node.dtype)
-    return None if made is node else made
+    result = node_of(form, node.dtype)
+    return None if result is node else result
 
 
 def _product(node: UOp) -> UOp | None:
-    """MUL: distributed over sums where few terms come of it, factors in order otherwise."""
+    """MUL, distributed over sums if the result has few terms; otherwise with sorted factors."""
     dtype = node.dtype
     form = multiply(linear_of(node.src[0]), linear_of(node.src[1]), dtype)
     if form is not None:
-        made = node_of(gather(form, dtype), dtype)
+        result = node_of(gather(form, dtype), dtype)
     else:
-        made = product_of([*product_factors(node.src[0]), *product_factors(node.src[1])], dtype)
-    return None if made is node else made
+        result = product_of([*product_factors(node.src[0]), *product_factors(node.src[1])], dtype)
+    return None if result is node else result
 
 
 def _shift_left(node: UOp) -> UOp | None:
@@ -75,8 +78,8 @@ def _cast(node: UOp) -> UOp | None:
     form = linear_of(source)
     if not form.fits(source.dtype) or not form.fits(node.dtype):
         return None
-    made = node_of(form, node.dtype)
-    return None if made is node else made
+    result = node_of(form, node.dtype)
+    return None if result is node else result
 
 
 _INDEX_RULES: dict[Ops, Callable[[UOp], UOp | None]] = {
@@ -102,20 +105,22 @@ def _divide_data(node: UOp) -> UOp | None:
 
 
 def canonical(node: UOp) -> UOp | None:
-    """What the laws make of a node whose sources are canonical; None where they have no say."""
+    """The simplified form of a node with canonical sources; None if no law applies."""
     op, dtype = node.op, node.dtype
-    if op in _SILENT:
+    if op in _UNCHANGED:
         return None
     law = _law_for(node)
     if law is not None:
-        made = law(node)
-        if made is not None:
+        result = law(node)
+        if result is not None:
             if trace.enabled("rule"):
-                trace.point("rule", set="symbolic", rule=law, pattern=None, before=node, after=made)
-            return made
-    made = symbolic_simple.rewrite(node)
-    if made is not None or op in (Ops.GEP, Ops.VECTORIZE):
-        return made
+                trace.point(
+                    "rule", set="symbolic", rule=law, pattern=None, before=node, after=result
+                )
+            return result
+    result = symbolic_simple.rewrite(node)
+    if result is not None or op in (Ops.GEP, Ops.VECTORIZE):
+        return result
     if op in GroupOp.ALU and (dtypes.is_int(dtype) or dtype is dtypes.bool):
         low, high = bounds_of(node)
         if low == high:
@@ -126,12 +131,12 @@ def canonical(node: UOp) -> UOp | None:
 
 
 def _law_for(node: UOp) -> Callable[[UOp], UOp | None] | None:
-    """The law that is asked before the identities are."""
+    """The law that applies before the identities; None if there is none."""
     op, dtype = node.op, node.dtype
     if op is Ops.WHERE:
         return choose
     if dtype is dtypes.bool:
-        return _law_for_truth(node)
+        return _boolean_law(node)
     if dtype not in INDEX_DTYPES:
         return None
     law = _INDEX_RULES.get(op)
@@ -142,7 +147,7 @@ def _law_for(node: UOp) -> Callable[[UOp], UOp | None] | None:
     return None
 
 
-def _law_for_truth(node: UOp) -> Callable[[UOp], UOp | None] | None:
+def _boolean_law(node: UOp) -> Callable[[UOp], UOp | None] | None:
     op = node.op
     if op is Ops.AND:
         return conjoin
@@ -154,8 +159,8 @@ def _law_for_truth(node: UOp) -> Callable[[UOp], UOp | None] | None:
     return None
 
 
-# leaves and structure: nothing to look up
-_SILENT = frozenset(Ops) - GroupOp.Elementwise - {Ops.GEP}
+# leaves and structure
+_UNCHANGED = frozenset(Ops) - GroupOp.Elementwise - {Ops.GEP}
 
 
 def simplify(root: UOp) -> UOp:
@@ -175,16 +180,16 @@ def simplify(root: UOp) -> UOp:
                 break
         else:
             pending.pop()
-            _settle(path.pop())
+            _simplify_node(path.pop())
     return _known(root)
 
 
-def _settle(node: UOp) -> None:
-    """Note what a node becomes whose sources are settled."""
+def _simplify_node(node: UOp) -> None:
+    """Cache the simplified form of a node with simplified sources."""
     if hasattr(node, "_simple"):
         return
     if node.op is Ops.FILL:
-        # an equal one beside it would be carried out as well, and add its terms once more
+        # a simplified copy of a FILL would run in addition to it, and add its terms twice
         mark_simple(node)
         return
     src = node.src
@@ -198,12 +203,12 @@ def _settle(node: UOp) -> None:
         if hasattr(rebuilt, "_simple"):
             _set_simple(node, _known(rebuilt))
             return
-    made = canonical(rebuilt)
-    if made is None:
+    result = canonical(rebuilt)
+    if result is None:
         mark_simple(rebuilt)
         result = rebuilt
     else:
-        result = simplify(made)
+        result = simplify(result)
         if rebuilt is not node and rebuilt is not result:
             _set_simple(rebuilt, result)
     _set_simple(node, None if result is node else result)

@@ -1,7 +1,7 @@
 """Symbolic integers: `sint = int | UOp`, for sizes that are known only when a kernel runs.
 
-Operators on nodes fold nothing, so whoever keeps a result calls `fold` on it: an int where there is
-one value, else the simplified node. Folded results are canonical, so equal sizes compare with `==`.
+Operators on nodes fold nothing, so code that keeps a result calls `fold` on it: an int if it is
+constant, otherwise the simplified node. Folded results are canonical, so `==` compares equal sizes.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _extreme(values: tuple[sint, ...], greatest: bool) -> sint:
     result = nodes[0]
     for node in nodes[1:]:
         if greatest:
-            # a difference of known sign settles it without a MAX node
+            # if the sign of the difference is known, no MAX node is needed
             difference = (node - result).simplify()
             if difference.vmin >= 0:
                 result = node
@@ -75,7 +75,7 @@ def sprod(values: Iterable[sint]) -> sint:
 
 
 def resolve(condition: Any, default: bool = True) -> bool:
-    """Whether a condition on symbolic integers holds; `default` where the bounds do not tell."""
+    """Whether a condition on symbolic integers holds; `default` if its bounds do not decide."""
     if not isinstance(condition, UOp):
         return bool(condition)
     node = condition.simplify()
@@ -94,7 +94,7 @@ def high_of(value: sint) -> int:
 
 
 def variable_and_value(bound: UOp) -> tuple[UOp, int]:
-    """What a BIND node binds, as its `unbind()` gives it, but nobody is told of the look."""
+    """The variable and value of a BIND node, without a report that the value is read."""
     return bound.src[0], bound.src[1].arg
 
 

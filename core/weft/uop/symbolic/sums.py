@@ -3,10 +3,10 @@
 A sum is read into a `Linear` once, every law of sums, products, quotients and remainders works on
 the coefficients, and the result is written back as one chain of additions. Terms are in order of
 where they vary: variables, hardware indices, outer loops, inner loops; so parts that do not change
-in an inner loop stand together, and equal sums are the same node.
+in an inner loop are adjacent, and equal sums are the same node.
 
 Only arithmetic over loop counters, variables and constants is brought to this form ("index
-arithmetic"): values that come from memory keep the order in which they were written.
+arithmetic"). Values that are loaded keep their order.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from weft.uop.ops import GroupOp, Ops
 BoundsOf: TypeAlias = Callable[[UOp], Bounds]
 
 INDEX_DTYPES = frozenset({dtypes.int, dtypes.long})
-_DATA = 1 << 40  # the place of values that come from memory: behind every loop
+_DATA = 1 << 40  # the place of loaded values, after every loop
 _INDEX_OPS = (GroupOp.ALU - {Ops.THREEFRY, Ops.POW}) | {Ops.CAST, Ops.BIND}
 _MOST_PRODUCTS = 12
 
@@ -33,7 +33,7 @@ _set_simple = memo_slot("_simple")
 
 
 def mark_simple(node: UOp) -> UOp:
-    """Note that the node is canonical already (a memo that named the node would keep it alive)."""
+    """Record that a node is canonical; the memo is None, because a self-reference would leak."""
     _set_simple(node, None)
     return node
 
@@ -43,30 +43,30 @@ _OP_DIGESTS = {op: crc32(op.name.encode()) for op in Ops}
 
 @analysis("_text_key")
 def order_of(node: UOp) -> tuple[int, int]:
-    """The place of a node among the terms of a sum, and a digest that tells equals apart.
+    """The sort key of a term of a sum: its place, and a digest that breaks ties.
 
-    Both are the same in every process, and do not change when an op is added. A variable stands
-    where it stands whatever it is bound to: the order does not depend on values.
+    Both are equal in every process, and do not change when an op is added. The order does not
+    depend on the values of bound variables.
     """
     op, arg = node.op, node.arg
     if op is Ops.BIND:
         return order_of(node.src[0])
     if op is Ops.CONST:
-        place, told = 0, hash(arg)
+        place, digest = 0, hash(arg)
     elif op is Ops.DEFINE_VAR:
-        place, told = 1, crc32(arg.name.encode())
+        place, digest = 1, crc32(arg.name.encode())
     elif op is Ops.SPECIAL:
-        place, told = 2, crc32(str(arg).encode())
+        place, digest = 2, crc32(str(arg).encode())
     elif op is Ops.RANGE:
-        place, told = 16 + arg.id, arg.id
+        place, digest = 16 + arg.id, arg.id
     else:
         place = 0
         for source in node.src:
             place = max(place, order_of(source)[0])
-        told = 0 if arg is None else crc32(repr(arg).encode())
+        digest = 0 if arg is None else crc32(repr(arg).encode())
         if op not in _INDEX_OPS:
             place = _DATA
-    return place, hash((_OP_DIGESTS[op], told, *[order_of(source)[1] for source in node.src]))
+    return place, hash((_OP_DIGESTS[op], digest, *[order_of(source)[1] for source in node.src]))
 
 
 def is_index(node: UOp) -> bool:
@@ -194,7 +194,7 @@ def _in_dtype(form: Linear, dtype: DType) -> Linear:
 
 
 def _cast_term(term: UOp, dtype: DType) -> UOp:
-    """A term in another dtype; a cast that kept its value is looked through."""
+    """A term in another dtype, without a cast that preserves its value."""
     if term.op is Ops.CAST and term.src[0].dtype in INDEX_DTYPES:
         low, high = bounds_of(term.src[0])
         if term.dtype.min <= low and high <= term.dtype.max:
