@@ -20,6 +20,7 @@ PUBLIC = {
     "device": {
         "binding",
         "hookspecs",
+        "machine",
         "packed_dot",
         "program",
         "registry",

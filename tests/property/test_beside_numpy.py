@@ -22,12 +22,12 @@ MODULES = (arithmetic, indexing, products, reductions)
 
 # what special ways begin at is usually beyond the sizes of these programs
 LOWERED = {
-    "weft_simd.choice.thread_parallelism.LEAST": 0,
-    "weft_simd.choice.operand_packing._SMALL": 0,
+    "weft_simd.thresholds.THREADED": 0,
+    "weft_simd.thresholds.UNPACKED": 0,
     "weft_simd.choice.operand_packing.REUSED": 4,
-    "weft_simd.choice.streaming_reductions._LARGE": 64,
-    "weft_simd.choice.skinny_gemm._LARGE": 64,
-    "weft_simd.choice.skinny_gemm._APART": 16,
+    "weft_simd.thresholds.MATRIX": 2**-14,
+    "weft_simd.thresholds.SKINNY": 2**-14,
+    "weft_simd.thresholds.SKINNY_STRIDE": 2**-8,
     "weft_simd.transforms.reduction_rows._MIN_COST": 1,
     "weft_simd.transforms.reduction_rows._MIN_ROW": 2,
     "weft.codegen.indexing.scatter_add._MIN_SPEEDUP": 0,

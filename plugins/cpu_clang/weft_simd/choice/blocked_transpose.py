@@ -12,8 +12,7 @@ Source: Lam, Rothberg & Wolf, "The cache performance and optimizations of blocke
 from __future__ import annotations
 
 from weft.plugin import Access, AxisKind, Kernel, Ops, OptKind, UOp, extent_of
-
-_LEAST, _MOST = 1 << 12, 1 << 16  # bytes of a piece, of which the second-level cache holds several
+from weft_simd import thresholds
 
 
 def is_piece(kernel: Kernel, load: Access, across: UOp, lane: UOp) -> bool:
@@ -24,7 +23,10 @@ def is_piece(kernel: Kernel, load: Access, across: UOp, lane: UOp) -> bool:
     if not isinstance(row, int) or not isinstance(rows, int):
         return False
     nbytes = row * rows * load.node.dtype.itemsize
-    if load.steps.get(across) != 1 or load.steps.get(lane) != row or not _LEAST <= nbytes <= _MOST:
+    machine = kernel.target.compute.machine
+    least = thresholds.page_share(machine, thresholds.LEAST_BLOCK)
+    fits = least <= nbytes <= thresholds.l2_share(machine, thresholds.BLOCK)
+    if load.steps.get(across) != 1 or load.steps.get(lane) != row or not fits:
         return False
     beside = [step for loop, step in load.steps.items() if loop not in (across, lane)]
     if not beside or any(step % (row * rows) or step <= 0 for step in beside):

@@ -26,8 +26,8 @@ from weft.plugin import (
     ranges_of,
     trip_count,
 )
-from weft_simd.choice import tile_shapes
 from weft_simd.choice.operand_packing import REUSED, Panels
+from weft_simd.thresholds import SAME_SET
 
 MOST_PARTS = 8  # instances side by side along one loop
 BLOCK = 8  # rows of a block where lanes jump
@@ -65,6 +65,7 @@ class LoopNestCosts:
         self.kernel = kernel
         self.lanes_of: dict[UOp, int] = {}
         compute = kernel.target.compute
+        self.machine = compute.machine
         values = kernel.sink.toposort(gate=lambda u: u.op is not Ops.INDEX)
         arithmetic = [u for u in values if u.op in GroupOp.ALU or u.op in (Ops.LOAD, Ops.CAST)]
         widest = max((u.dtype.itemsize for u in arithmetic), default=4)
@@ -262,7 +263,7 @@ class LoopNestCosts:
                 return _TESTS + _NEIGHBOUR * width
         if access.node.op is Ops.STORE:
             apart = access.steps.get(loop, 0) * access.node.src[1].dtype.itemsize
-            once = apart % tile_shapes.SAME_SET or self.run(access) >= BLOCK
+            once = apart % SAME_SET or self.run(access) >= BLOCK
             return (_SCATTERED_STORE if once else _CONFLICTING_STORE) * _SCATTER * width
         packed = 1.0 + _SCATTER * width / self.panels.gather_reuse(access, loop)
         overlap = self.is_tested(access, loop) and estimated_trips(loop) % width

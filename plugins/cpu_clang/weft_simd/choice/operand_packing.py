@@ -32,17 +32,12 @@ from weft.plugin import (
     round_up,
     trip_count,
 )
+from weft_simd import thresholds
 from weft_simd.choice.reduction_loop_order import in_order
-from weft_simd.choice.tile_shapes import SAME_SET
+from weft_simd.thresholds import SAME_SET
 
 REUSED = 32  # turns after which packing what they all read is paid for
 _PARTS = 8  # of the work that share one panel, where threads share the work
-_SMALL = 1 << 12  # bytes that the first-level cache holds however they lie
-_PANEL = 1 << 18  # bytes of a packed panel, and of the sums that are kept beside it
-_WHOLE = 3 << 17  # bytes of one that spares a sum its stretches: what is kept is paid for as well
-_NEAR = 7 << 17  # bytes of an operand that a second-level cache of a megabyte holds as it lies
-_AFAR = 1 << 20  # bytes of an operand that is not in the second-level cache a strip later
-_ROWS = 1 << 15  # bytes of a panel where the other factor is read across its rows
 _SHORTEST = 16  # terms for which it is worth taking up the sums so far
 _MANY_TILES = 40  # that read an operand, each a little sooner where it is packed
 _LOOP = frozenset({AxisKind.LOOP})
@@ -60,6 +55,13 @@ class Panels:
         self.reduces = reduces
         self.lanes = lanes
         self.room = kernel.target.compute.limits.scratch_bytes
+        machine = kernel.target.compute.machine
+        self.unpacked = thresholds.l1_share(machine, thresholds.UNPACKED)
+        self.row_panel = thresholds.l1_share(machine, thresholds.ROW_PANEL)
+        self.panel = thresholds.l2_share(machine, thresholds.PANEL)
+        self.whole_panel = thresholds.l2_share(machine, thresholds.WHOLE_PANEL)
+        self.near = thresholds.l2_share(machine, thresholds.NEAR)
+        self.far = thresholds.l2_share(machine, thresholds.FAR)
         self.possible = self.room > 0 and not kernel.sums_in_place and not kernel.fills
 
     def gather_reuse(self, access: Access, lane: UOp) -> int:
@@ -85,7 +87,7 @@ class Panels:
         for reduce in self.reduces:
             terms = iteration_count(loops_of(reduce), 1)
             largest = max(largest, terms * self._instances(lane) * reduce.dtype.itemsize)
-        if not loops or (largest < _SMALL and not self._needs_gather(lane)):
+        if not loops or (largest < self.unpacked and not self._needs_gather(lane)):
             return False
         if self._is_near(lane, loops):
             return False
@@ -155,7 +157,7 @@ class Panels:
             own = (u for u in self.kernel.nests[self.reduces[0]] if access.depends(u))
             if term in access.hidden or row % SAME_SET == 0:
                 return False
-            if iteration_count(own, 1) * itemsize > _NEAR:
+            if iteration_count(own, 1) * itemsize > self.near:
                 return False
         return bool(mine) and tiles < _MANY_TILES
 
@@ -178,16 +180,17 @@ class Panels:
         across = bool(beside)
         itemsize = max((a.node.dtype.itemsize for a in self.inside[reduce]), default=1)
         column = itemsize * max(self.lanes, self._instances(lane))
-        room = _ROWS if across else _PANEL
+        room = self.row_panel if across else self.panel
         if len(self.kernel.reduces) > 1:
             room = self.room // len(self.kernel.reduces)
         alone = not across and len(self.kernel.reduces) == 1
-        whole = max(room, min(_WHOLE, self.room)) if alone else room
+        whole = max(room, min(self.whole_panel, self.room)) if alone else room
         if across and len(self.kernel.reduces) == 1:
             if _has_cache_conflicts(beside, reduce):
                 room = whole = room // 2
             else:
-                whole = max(room, min(_PANEL, self.room))  # better not to take up a short sum again
+                # better not to take up a short sum again
+                whole = max(room, min(self.panel, self.room))
         for place, extent in enumerate(extents):
             assert isinstance(extent, int)
             each = column * math.prod(map(int, extents[place + 1 :]))
@@ -254,7 +257,7 @@ class Panels:
         terms = iteration_count(loops_of(self.reduces[0]), 1)
         nbytes = terms * self._instances(lane) * strip[0].node.dtype.itemsize
         strips = _remaining_extent(kernel.axes[place])
-        most = min(strips, _PANEL // nbytes)
+        most = min(strips, self.panel // nbytes)
         if most < 2:
             return first
         part = ceildiv(strips, ceildiv(strips, most))
@@ -277,7 +280,7 @@ class Panels:
         if len(loops) != 1 or access.steps.get(loops[0]) != 1:
             return False
         whole = iteration_count((loop for loop in nest if access.depends(loop)), 1)
-        return whole * access.node.dtype.itemsize > _AFAR
+        return whole * access.node.dtype.itemsize > self.far
 
     def _partial_sum_place(self, kernel: Kernel, reduce: UOp, first: int) -> int | None:
         """The outermost of the loops whose sums are kept beside a panel: as many as have room."""
@@ -287,14 +290,14 @@ class Panels:
         inner = sum(axis.kind <= AxisKind.LOOP for axis in kernel.axes)  # behind the last of them
         while (
             inner > first
-            and trip_count * _remaining_extent(kernel.axes[inner - 1]) * nbytes <= _PANEL
+            and trip_count * _remaining_extent(kernel.axes[inner - 1]) * nbytes <= self.panel
         ):
             inner -= 1
             trip_count *= _remaining_extent(kernel.axes[inner])
         if trip_count >= REUSED or inner == first:
             return inner
         rows = _remaining_extent(kernel.axes[inner - 1])
-        block = ceildiv(rows, ceildiv(rows * trip_count * nbytes, _PANEL))
+        block = ceildiv(rows, ceildiv(rows * trip_count * nbytes, self.panel))
         if kernel.in_place:  # parts may not overlap
             block = max(n for n in range(1, block + 1) if rows % n == 0)
         if not 1 < block < rows or not kernel.attempt(OptKind.SPLIT, inner - 1, block):

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from weft.plugin import Access, AxisKind, Kernel, Ops, OptKind, UOp, extent_of
 
-_LINE = 64  # bytes of a row, at least
-
 
 def order_by_reads(kernel: Kernel, lanes: dict[UOp, int]) -> bool:
     """Exchange the two loops over rows where that is better; whether it was done."""
@@ -38,7 +36,8 @@ def order_by_reads(kernel: Kernel, lanes: dict[UOp, int]) -> bool:
     row, few, many = extent_of(lane), outer.extent, inner.extent
     if not (isinstance(row, int) and isinstance(few, int) and isinstance(many, int)):
         return False
-    if few > many or row * stores[0].node.src[1].dtype.itemsize < _LINE:
+    line = kernel.target.compute.machine.line_bytes
+    if few > many or row * stores[0].node.src[1].dtype.itemsize < line:
         return False
     if any(access.steps.get(lane) != 1 for access in (loads[0], stores[0])):
         return False

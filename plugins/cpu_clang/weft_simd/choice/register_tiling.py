@@ -25,10 +25,9 @@ from weft_simd.choice.loop_nest_costs import (
     estimated_trips,
 )
 from weft_simd.choice.vector_lanes import share
+from weft_simd.thresholds import HIDDEN_LOAD, NEAREST, l1_share
 
 _TILE_FACTORS = range(1, MOST_PARTS + 1)
-_LATENCY = 4.0  # cycles of a multiply-add
-_BESIDE = 0.05  # cycles of a load that is hidden, where two threads share a core's instructions
 _CHAINS = 8  # long ones that are written out: what more of them hold does not fit registers
 _WINDOWS, _TESTED_WINDOWS = 4, 3  # side by side; where elements are tested or picked one by one
 _MOST_BODY = 128  # values written out in one loop body
@@ -80,6 +79,7 @@ class RegisterTiles(LoopNestCosts):
         best: tuple[float, tuple[int, ...]] | None = None
         # what waits in registers for its use, beside the sums: a side of the tile, and some more
         waiting, spare = self.longest(nest), 4 if asked else 2
+        near = l1_share(self.machine, NEAREST)
         for factors in self.tilings(loops, fixed):
             room = self.registers - max(waiting, *factors) - spare
             cost = self.tile_cost(
@@ -87,7 +87,9 @@ class RegisterTiles(LoopNestCosts):
             )
             if cost is not None:
                 if strips:
-                    nbytes = tile_shapes.strip_bytes(strips, estimated_iterations(own), factors)
+                    nbytes = tile_shapes.strip_bytes(
+                        strips, estimated_iterations(own), factors, near
+                    )
                     work = math.prod(factors) * unrolled_instances * self.together[loops_of(reduce)]
                     cost = tile_shapes.fetched_cost(cost, nbytes, work, self.registers)
                 cost += self.scattered_store_cost(reduce, scattered, factors)
@@ -194,7 +196,9 @@ class RegisterTiles(LoopNestCosts):
         """Cycles per multiply-add that storing the lanes of a tile one by one takes."""
         cost = 0.0
         for itemsize, apart, lanes, steps in stores:
-            cost += tile_shapes.scattered_cost(itemsize, apart, lanes, list(zip(steps, factors)))
+            cost += tile_shapes.scattered_cost(
+                itemsize, apart, lanes, list(zip(steps, factors)), self.machine.load_latency
+            )
         return cost / estimated_iterations(loops_of(reduce))
 
     def reads(
@@ -229,7 +233,8 @@ class RegisterTiles(LoopNestCosts):
             for i in of:
                 count *= factors[i]
             loads += count * cost
-        return max(work * 0.5, loads * 0.5, _LATENCY) / work + _BESIDE * loads / work
+        latency = self.machine.multiply_add_latency
+        return max(work * 0.5, loads * 0.5, latency) / work + HIDDEN_LOAD * loads / work
 
     def overlap(self, reduce: UOp) -> bool:
         """Windows side by side that read the same, where all of them can be written out."""

@@ -27,16 +27,12 @@ from weft.plugin import (
     iteration_count,
     loops_of,
 )
+from weft_simd import thresholds
 from weft_simd.choice.loop_nest_costs import LONG_CHAIN
-from weft_simd.choice.tile_shapes import NEAREST
 
-_NEAR = 7 << 16  # bytes of all rows, which the second-level cache holds
 _FEWEST = 16  # rows, so that there is something left to share out
 _TOGETHER, _REGISTERS = 4, 32  # rows side by side, and the registers that this takes
-_WALKED = 9 << 14  # bytes of rows that are walked along at once, from further away
-_FROM_MEMORY = 1 << 22  # bytes of all rows, where it is not known what the last cache keeps
 _LEVELS, _PIECE, _SIMPLE = 3, 16, 5  # sums of a running one, terms and operations of each
-_LONG = 1 << 14  # bytes of a row at whose end little is waited for
 _COSTLY = frozenset({Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.POW})
 _WASTE = 1.03  # where the last of them overlap those before
 _FEW = 8  # turns that need no lanes
@@ -62,9 +58,10 @@ def together(
         return False
     read = (access.node.src[0].src[0] for access in kernel.accesses if access.node.op is Ops.LOAD)
     whole = rows * sum(nbytes.get(buffer, 0) for buffer in set(read) if _exceeds_cache(buffer))
+    machine = kernel.target.compute.machine
     most = (
-        min(_TOGETHER, (NEAREST - 1) // each)
-        if whole <= _NEAR
+        min(_TOGETHER, (thresholds.l1_share(machine, thresholds.NEAREST) - 1) // each)
+        if whole <= thresholds.l2_share(machine, thresholds.BATCHED_ROWS)
         else _rows_from_memory(kernel, whole, each)
     )
     if registers < _REGISTERS:
@@ -100,12 +97,12 @@ def _batch_prefix_scans(kernel: Kernel) -> bool:
 
 def _rows_from_memory(kernel: Kernel, whole: int, each: int) -> int:
     """How many rows may be side by side, of `each` bytes of `whole` that no near cache holds."""
-    compute = kernel.target.compute
-    if whole <= (compute.cache_bytes or _FROM_MEMORY):
+    compute, machine = kernel.target.compute, kernel.target.compute.machine
+    if whole <= thresholds.last_level_bytes(machine):
         return 1
-    if each >= _LONG and _steps(kernel) >= LONG_CHAIN:
+    if each >= thresholds.l1_share(machine, thresholds.LONG_ROW) and _steps(kernel) >= LONG_CHAIN:
         return 1  # what is computed takes as long as memory
-    return min(compute.walks, _WALKED // each)
+    return min(compute.walks, thresholds.l2_share(machine, thresholds.STREAMED_ROWS) // each)
 
 
 def _steps(kernel: Kernel) -> int:

@@ -16,13 +16,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.plugin import Access, AxisKind, Kernel, Ops, OptKind, UOp, ceildiv, extent_of, loops_of
+from weft_simd import thresholds
 
-_LARGE = 1 << 24  # bytes of a matrix that comes from memory
-_APART = 2048  # bytes between its rows, from which on the next one is not brought along
 _ROWS = 8  # rows of it that are read for one another: as many as are written out
 _RUN, _SHORTEST = 16, 8  # tiles of a run
 _WASTE = 1.03
-_KEPT = 1 << 17  # bytes of sums
 _FEWEST = 12  # rows of the result: with less it is memory that is waited for in any case
 _LOOP, _SUM = frozenset({AxisKind.LOOP}), frozenset({AxisKind.REDUCE})
 
@@ -42,7 +40,10 @@ def apply_skinny_gemm(kernel: Kernel, reduce: UOp, lane: UOp, accesses: Sequence
     if matrix is None or height < _FEWEST or trip_count < 8 * _ROWS or not _has_local_array(kernel):
         return False
     size = matrix.node.dtype.itemsize
-    if trip_count * columns * size < _LARGE or matrix.steps[loop] * size < _APART:
+    machine = kernel.target.compute.machine
+    stride = thresholds.page_share(machine, thresholds.SKINNY_STRIDE)
+    least = thresholds.l2_share(machine, thresholds.SKINNY)
+    if trip_count * columns * size < least or matrix.steps[loop] * size < stride:
         return False
     trial = kernel.copy()
     if not _apply_opts(trial, loop, lane, row, height * reduce.dtype.itemsize):
@@ -53,7 +54,12 @@ def apply_skinny_gemm(kernel: Kernel, reduce: UOp, lane: UOp, accesses: Sequence
 
 
 def _has_local_array(kernel: Kernel) -> bool:
-    return kernel.target.compute.limits.scratch_bytes >= _KEPT and not kernel.in_place
+    return kernel.target.compute.limits.scratch_bytes >= _kept_bytes(kernel) and not kernel.in_place
+
+
+def _kept_bytes(kernel: Kernel) -> int:
+    """Bytes of the partial sums of a run."""
+    return thresholds.l2_share(kernel.target.compute.machine, thresholds.KEPT_SUMS)
 
 
 def _is_matrix(access: Access, loop: UOp, lane: UOp, row: UOp) -> bool:
@@ -78,7 +84,7 @@ def _apply_opts(kernel: Kernel, loop: UOp, lane: UOp, row: UOp, nbytes: int) -> 
         wide *= int(extent) if isinstance(extent, int) else 1
     if not isinstance(tiles, int):
         return False
-    most = min(_RUN, tiles // 2, _KEPT // (wide * nbytes))
+    most = min(_RUN, tiles // 2, _kept_bytes(kernel) // (wide * nbytes))
     even = (n for n in range(most, _SHORTEST - 1, -1) if ceildiv(tiles, n) * n <= _WASTE * tiles)
     run = next(even, 0)  # else too much of the last run would be done twice
     if not run or not kernel.attempt(OptKind.SPLIT, first, run):

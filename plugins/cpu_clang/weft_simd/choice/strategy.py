@@ -14,6 +14,7 @@ import math
 from collections.abc import Sequence
 
 from weft.plugin import Axis, AxisKind, Kernel, Opt, OptKind, UOp, ceildiv, loops_of, ranges_of
+from weft_simd import thresholds
 from weft_simd.choice import (
     blocked_transpose,
     permute_traversal,
@@ -25,8 +26,6 @@ from weft_simd.choice import (
 from weft_simd.choice.loop_nest_costs import estimated_iterations, estimated_trips
 from weft_simd.choice.register_tiling import RegisterTiles
 from weft_simd.choice.vector_lanes import VectorLanes
-
-_STATIONARY = 1 << 19  # bytes of a strip that should stay in the second-level cache
 
 
 def choose(kernel: Kernel) -> Sequence[Opt]:
@@ -87,6 +86,7 @@ class _Choice(VectorLanes, RegisterTiles):
             return
         if any(loops_of(r) != own and outer.home in kernel.nests[r] for r in kernel.reduces):
             return  # the other would be carried out again and again
+        stationary = thresholds.l2_share(kernel.target.compute.machine, thresholds.STATIONARY)
         terms = estimated_iterations(loops_of(reduce))
         for access in self.inside[reduce]:
             if access.depends(outer.home) or not access.depends(inner.home):
@@ -96,12 +96,12 @@ class _Choice(VectorLanes, RegisterTiles):
             )
             strip = terms * side * access.node.dtype.itemsize
             whole = terms * estimated_trips(inner.home) * access.node.dtype.itemsize
-            if not strip <= _STATIONARY < 4 * whole:
+            if not strip <= stationary < 4 * whole:
                 return
             if along:
                 kernel.attempt(OptKind.SWAP, first, second)
-            elif _STATIONARY < whole and isinstance(inner.extent, int):
-                strips = ceildiv(inner.extent, _STATIONARY // strip)
+            elif stationary < whole and isinstance(inner.extent, int):
+                strips = ceildiv(inner.extent, stationary // strip)
                 part = ceildiv(inner.extent, strips)
                 if part > 1 and kernel.attempt(OptKind.SPLIT, second, part):
                     kernel.attempt(OptKind.SWAP, first, second)

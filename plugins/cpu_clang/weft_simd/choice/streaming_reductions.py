@@ -17,16 +17,14 @@ import math
 from collections.abc import Iterable, Sequence
 
 from weft.plugin import Access, AxisKind, Kernel, Ops, OptKind, UOp, ceildiv, extent_of, loops_of
+from weft_simd import thresholds
 
-_LARGE = 1 << 18  # elements: those of a smaller matrix stay in a cache
 _LONGEST, _SHORTEST = 16, 10  # vectors of a run
 _PARTS = 8  # runs that can be shared out, whatever their number
-_FROM_MEMORY = 1 << 22  # bytes of a matrix, where it is not known what the last cache keeps
-_AFAR = 1 << 20  # bytes of one that is walked along from several places, whatever cache it is in
 _ROW = 1 << 10  # bytes of its rows, below which registers hold the sums of one
-_STRIP, _NARROWEST = 1 << 13, 1 << 11  # bytes of a run whose sums are kept on chip
+_NARROWEST = 1 << 11  # bytes of a run whose sums are kept on chip
 _NARROWER = 3 << 9  # where each run is walked along in many rows at once
-_PAGE, _SHARED = 1 << 12, 4  # bytes of a run, as long as so many of them are left
+_SHARED = 4  # runs of a page, at least
 _TOGETHER, _FEWEST = 16, 4  # rows of which vectors are added to a sum at once: as many walks
 _WASTE = 1.03
 _BESIDE = 4  # registers for what is not a sum
@@ -41,7 +39,7 @@ def streaming_output_loop(kernel: Kernel, reduce: UOp, accesses: Iterable[Access
     (loop,) = outputs
     extents = [extent_of(one) for one in (loop, *own)]
     known = [extent for extent in extents if isinstance(extent, int)]
-    if len(known) < len(extents) or math.prod(known) < _LARGE:
+    if len(known) < len(extents) or math.prod(known) < _large(kernel):
         return None
     loads = [access for access in accesses if access.node.op is Ops.LOAD]
     each_once = any(all(map(access.depends, (loop, *own))) for access in loads)
@@ -82,7 +80,7 @@ def strips(kernel: Kernel, reduce: UOp, lanes_of: dict[UOp, int], reads: Sequenc
     lane = next((loop for loop in nest if loop in lanes_of and loop not in own), None)
     if lane is None or len(own) != 1 or len(kernel.reduces) != 1 or kernel.fills:
         return False
-    if kernel.in_place or kernel.target.compute.limits.scratch_bytes < _STRIP:
+    if kernel.in_place or kernel.target.compute.limits.scratch_bytes < _strip_bytes(kernel):
         return False
     loads = [access for access in reads if access.node.op is Ops.LOAD]
     rows = [access for access in loads if access.depends(own[0]) and access.depends(lane)]
@@ -134,7 +132,7 @@ def _exceeds_cache(
     if len(known) < len(extents) or not all(map(access.depends, nest)):
         return False
     if least is None:
-        least = kernel.target.compute.cache_bytes or _FROM_MEMORY
+        least = thresholds.last_level_bytes(kernel.target.compute.machine)
     return math.prod(known) * access.node.dtype.itemsize > least
 
 
@@ -142,7 +140,8 @@ def _are_streamed_rows(
     kernel: Kernel, rows: Sequence[Access], nest: frozenset[UOp], loop: UOp, lane: UOp
 ) -> bool:
     """Whether vectors are read once, of long rows of large matrices."""
-    least = _AFAR if kernel.target.compute.walks > 1 else None
+    compute = kernel.target.compute
+    least = thresholds.l2_share(compute.machine, thresholds.STREAMS) if compute.walks > 1 else None
     for access in rows:
         step = access.steps.get(loop)
         if access.steps.get(lane) != 1 or step is None:
@@ -152,6 +151,16 @@ def _are_streamed_rows(
         if abs(step) * access.node.dtype.itemsize < _ROW:
             return False
     return bool(rows)
+
+
+def _large(kernel: Kernel) -> int:
+    """Elements of a matrix that does not stay in a cache."""
+    return thresholds.l2_share(kernel.target.compute.machine, thresholds.MATRIX)
+
+
+def _strip_bytes(kernel: Kernel) -> int:
+    """Bytes of the longest run whose sums are in a local array."""
+    return thresholds.l1_share(kernel.target.compute.machine, thresholds.STRIP)
 
 
 def _split_into_runs(kernel: Kernel, loop: UOp, lane: UOp, nbytes: int, matrices: int) -> bool:
@@ -171,7 +180,7 @@ def _split_into_runs(kernel: Kernel, loop: UOp, lane: UOp, nbytes: int, matrices
         if vectors % _FEWEST or not kernel.attempt(OptKind.UPCAST, place, _FEWEST):
             return False
         vectors, nbytes = vectors // _FEWEST, nbytes * _FEWEST
-    most = min(_STRIP, _max_run_bytes(vectors * nbytes, beside))
+    most = min(_strip_bytes(kernel), _max_run_bytes(kernel, vectors * nbytes, beside))
     narrowest = _NARROWER if kernel.target.compute.walks > 1 else _NARROWEST
     least = max(1, min(vectors, narrowest // nbytes))
     runs = range(most // nbytes, least - 1, -1)
@@ -185,7 +194,7 @@ def _split_into_runs(kernel: Kernel, loop: UOp, lane: UOp, nbytes: int, matrices
     return kernel.attempt(OptKind.KEEP, across, place + (run < vectors))
 
 
-def _max_run_bytes(row: int, beside: int) -> int:
+def _max_run_bytes(kernel: Kernel, row: int, beside: int) -> int:
     """How many bytes a run of a row of so many may have, so that enough are left to share out.
 
     What fetches memory ahead of its use starts anew with each page, so that runs are rather a whole
@@ -193,4 +202,5 @@ def _max_run_bytes(row: int, beside: int) -> int:
     """
     if beside >= _PARTS:
         return row
-    return max(row // _PARTS, min(_PAGE, row // _SHARED), _NARROWEST)
+    page = kernel.target.compute.machine.page_bytes
+    return max(row // _PARTS, min(page, row // _SHARED), _NARROWEST)

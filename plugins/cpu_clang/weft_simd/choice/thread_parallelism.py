@@ -24,9 +24,8 @@ from weft.plugin import (
     UOp,
     max_trip_count,
 )
+from weft_simd import thresholds
 
-LEAST = 1 << 19
-"""Operations and accesses of elements below which one thread is done before another has started."""
 ENOUGH = 64
 """Turns that can be handed out evenly to all threads there may be."""
 GRAIN = 1 << 12
@@ -39,7 +38,7 @@ def parallelize(kernel: Kernel) -> None:
     if not kernel.target.compute.has(Feature.THREADS):
         return
     left, trip_count = work(kernel), 1
-    if left < LEAST:
+    if left < thresholds.THREADED:
         return
     for axis in [axis for axis in kernel.axes if axis.kind is AxisKind.LOOP]:
         extent = axis.extent if isinstance(axis.extent, int) else ENOUGH

@@ -15,12 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-SAME_SET = 2048  # bytes apart at which lines get in each other's way in a first-level cache
-NEAREST = 1 << 15  # bytes that a first-level cache holds
-_FETCHED = 0.025  # cycles for a byte of a vector from the second-level cache
-_MANY, _WAITING = 3 / 8, 0.15  # of all registers hide that as sums, and what half as many wait
-_LINE = 8.0  # cycles for a line that is not in the first-level cache yet
-_LINE_AGAIN = 30.0  # and for one that was thrown out of it before all of it was stored
+from weft_simd.thresholds import FETCHED_BYTE, LINE_AGAIN, REGISTERS_HIDING, SAME_SET, WAITING
 
 
 def tilings(choices: Sequence[Sequence[int]], most: int) -> Iterator[tuple[int, ...]]:
@@ -35,18 +30,19 @@ def tilings(choices: Sequence[Sequence[int]], most: int) -> Iterator[tuple[int, 
 
 
 def strip_bytes(
-    strips: Sequence[tuple[int, Sequence[int]]], terms: int, factors: Sequence[int]
+    strips: Sequence[tuple[int, Sequence[int]]], terms: int, factors: Sequence[int], near: int
 ) -> int:
     """How many bytes of vectors each turn of a product of `terms` turns fetches from further than
     the nearest cache: those of a long strip, which the next tile reads again.
 
     strips: the bytes of a vector, and the places among `factors` of those it is multiplied by.
+    near: bytes that the nearest cache holds.
     """
     count = 0
     for each, of in strips:
         for place in of:
             each *= factors[place]
-        count += each if terms * each > NEAREST else 0
+        count += each if terms * each > near else 0
     return count
 
 
@@ -57,21 +53,22 @@ def fetched_cost(cost: float, nbytes: int, work: int, registers: int) -> float:
     of a turn. Few of them wait for what is fetched as they wait for each other. Among tiles
     that wait for that cache alone the better one by `cost` is better.
     """
-    cost += _WAITING * max(0.0, _MANY * registers / work - 1.0)
-    fetched = _FETCHED * nbytes / work
+    cost += WAITING * max(0.0, REGISTERS_HIDING * registers / work - 1.0)
+    fetched = FETCHED_BYTE * nbytes / work
     return cost if fetched <= cost else fetched + 0.1 * cost
 
 
 def scattered_cost(
-    itemsize: int, apart: int, lanes: int, parts: Sequence[tuple[int, int]]
+    itemsize: int, apart: int, lanes: int, parts: Sequence[tuple[int, int]], latency: float
 ) -> float:
     """Cycles of putting down one vector whose lanes lie `apart` elements from each other.
 
-    parts: (step, factor) of every loop in the tile, in elements.
+    parts: (step, factor) of every loop in the tile, in elements. latency: cycles
+    for a line that is not in the first-level cache yet.
     """
     if apart in (0, 1):
         return 0.0
-    line = _LINE if apart * itemsize % SAME_SET else _LINE_AGAIN
+    line = latency if apart * itemsize % SAME_SET else LINE_AGAIN
     run = 1
     for step, factor in sorted(parts):
         if step == run:

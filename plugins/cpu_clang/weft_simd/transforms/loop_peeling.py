@@ -32,11 +32,11 @@ from weft.plugin import (
     substitute_ranges,
     values_of,
 )
+from weft_simd import thresholds
 
 _VECTORS = 4  # independent vector accumulators
 _MIN_LANES = 4  # of a vector for a short row
 _MAX_COST = 0.7  # of vectors and remainder, relative to scalar code
-_CACHED = 1 << 14  # bytes read for one result whose remainders remain in the L1 cache
 
 
 def _peel_point(loop: UOp, lanes: int) -> int:
@@ -91,7 +91,8 @@ def _choose_peel(reduce: UOp, target: Target) -> tuple[UOp, int] | None:
         extents = [extent_of(loop) for loop in loops]
         if not all(isinstance(extent, int) for extent in extents):
             return None
-        cached = len(loops) == 1 or prod(extents) * reduce.dtype.itemsize <= _CACHED
+        near = thresholds.l1_share(target.compute.machine, thresholds.REMAINDERS)
+        cached = len(loops) == 1 or prod(extents) * reduce.dtype.itemsize <= near
         along = [loop for loop in loops if cached and _is_contiguous(reduce, loop)]
         if len(along) != 1 or not _is_read_once(reduce, along[0]):
             return None

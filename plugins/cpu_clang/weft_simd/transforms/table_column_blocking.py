@@ -25,6 +25,7 @@ from weft.plugin import (
     AddrSpace,
     AxisKind,
     Fill,
+    MachineModel,
     Ops,
     Target,
     UOp,
@@ -43,10 +44,8 @@ from weft.plugin import (
     substitute_ranges,
     trip_count,
 )
+from weft_simd import thresholds
 
-_CACHED = 1 << 20  # bytes of a table that the L2 cache serves without panels
-_CACHED_UNALIGNED = 1 << 23  # the same if rows are not whole cache lines, which are copied twice
-_LINE = 64  # least bytes of a panel row
 _WIDEST = 128  # most bytes of a panel row
 _PANELS = 4  # least number of panels, so that threads can share them
 _REUSE = 0.25  # least number of elements that are loaded for each one that is copied
@@ -71,20 +70,21 @@ class _Table(NamedTuple):
 
 def run(sink: UOp, target: Target) -> UOp:
     """The kernel with panels of its table; the same kernel if it has no such table."""
-    limits = target.compute.limits
+    limits, machine = target.compute.limits, target.compute.machine
     if limits.global_size is not None or not limits.scratch_bytes or len(sink.src) != 1:
         return sink
     nodes = list(sink.toposort())
     if any(node.op in CLOSING for node in nodes) or sum(n.op is Ops.LOAD for n in nodes) < 2:
         return sink
-    tables = [table for node in nodes if (table := _match_table(node, sink.src[0])) is not None]
+    found = (_match_table(node, sink.src[0], machine) for node in nodes)
+    tables = [table for table in found if table is not None]
     if len(tables) != 1 or is_in_place(nodes):
         return sink
-    width = _panel_width(tables[0], limits.scratch_bytes // 2)
+    width = _panel_width(tables[0], limits.scratch_bytes // 2, machine.line_bytes)
     return _blocked_by_columns(sink, tables[0], width) if width else sink
 
 
-def _match_table(load: UOp, store: UOp) -> _Table | None:
+def _match_table(load: UOp, store: UOp, machine: MachineModel) -> _Table | None:
     """The lookup that a LOAD does, if it reads another row in each column; None otherwise."""
     if load.op is not Ops.LOAD or len(load.src) > 1 or len(load.src[0].src) > 2:
         return None
@@ -107,10 +107,9 @@ def _match_table(load: UOp, store: UOp) -> _Table | None:
     lookups = tuple(sorted((loop for loop in loops if loop not in strides), key=loop_order))
     if not lookups or iteration_count(lookups) < _REUSE * rows:
         return None
-    aligned = (row_stride * load.dtype.itemsize) % _LINE == 0
-    if rows * trip_count(column) * load.dtype.itemsize <= (
-        _CACHED if aligned else _CACHED_UNALIGNED
-    ):
+    aligned = (row_stride * load.dtype.itemsize) % machine.line_bytes == 0
+    part = thresholds.TABLE if aligned else thresholds.UNALIGNED_TABLE
+    if rows * trip_count(column) * load.dtype.itemsize <= thresholds.l2_share(machine, part):
         return None
     return _Table(load, strides, row, row_stride, constant, column, rows, lookups)
 
@@ -132,12 +131,12 @@ def _row_count(row: UOp) -> int:
     return high if low == 0 else 0
 
 
-def _panel_width(table: _Table, limit: int) -> int:
+def _panel_width(table: _Table, limit: int, line: int) -> int:
     """The number of columns of a panel, a power of two; 0 if a panel exceeds `limit` bytes."""
     itemsize, columns = table.load.dtype.itemsize, trip_count(table.column)
     beside = iteration_count(loop for loop in table.strides if loop is not table.column)
     width = _WIDEST // itemsize
-    while width * itemsize >= _LINE:
+    while width * itemsize >= line:
         enough = columns * beside >= _PANELS * width
         if enough and width <= columns and table.rows * width * itemsize <= limit:
             return width

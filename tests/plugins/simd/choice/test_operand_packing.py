@@ -17,6 +17,7 @@ from weft.device.capabilities import ComputeCaps, Feature, KernelLimits
 from weft.shape.tracker import ShapeTracker
 from weft.testing.reference.run import run_program
 from weft.uop import Ops, UOp
+from weft_simd import thresholds
 from weft_simd.choice import operand_packing
 
 
@@ -222,11 +223,11 @@ def test_a_tall_matrix_is_read_once_for_several_panels():
 
 @pytest.mark.parametrize("m, k, n", [(35, 20, 33), (40, 9, 50)])
 def test_several_panels_at_once_on_odd_sizes(monkeypatch, m, k, n):
-    monkeypatch.setattr(operand_packing, "_AFAR", 0)
-    monkeypatch.setattr(operand_packing, "_SMALL", 0)
+    monkeypatch.setattr(thresholds, "FAR", 0)
+    monkeypatch.setattr(thresholds, "UNPACKED", 0)
     monkeypatch.setattr(operand_packing, "REUSED", 4)
     monkeypatch.setattr(operand_packing, "_MANY_TILES", 0)
-    monkeypatch.setattr(operand_packing, "_PANEL", 1 << 14)
+    monkeypatch.setattr(thresholds, "PANEL", 1 / 64)
     random = np.random.default_rng(m)
     a = random.standard_normal((m, k)).astype(np.float32)
     b = random.standard_normal((k, n)).astype(np.float32)

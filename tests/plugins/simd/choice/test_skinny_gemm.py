@@ -14,7 +14,7 @@ from weft.device.capabilities import ComputeCaps, Feature, KernelLimits
 from weft.shape.tracker import ShapeTracker
 from weft.testing.reference.run import run_program
 from weft.uop import Ops, UOp
-from weft_simd.choice import skinny_gemm
+from weft_simd import thresholds
 
 
 def target(scratch=1 << 20):
@@ -65,8 +65,8 @@ def test_where_nothing_is_kept(ast, where):
 
 @pytest.mark.parametrize("shape", [(13, 67, 250)])
 def test_results_are_equal(shape, monkeypatch):
-    monkeypatch.setattr(skinny_gemm, "_LARGE", 1)
-    monkeypatch.setattr(skinny_gemm, "_APART", 1)
+    monkeypatch.setattr(thresholds, "SKINNY", 0)
+    monkeypatch.setattr(thresholds, "SKINNY_STRIDE", 0)
     m, k, n = shape
     program = lower(product(m, k, n), target())
     assert OptKind.KEEP in [opt.kind for opt in program.applied]

@@ -16,6 +16,7 @@ from weft.device.capabilities import ComputeCaps, Feature, KernelLimits
 from weft.schedule import create_schedule_with_vars, kernelize_map
 from weft.testing.reference.run import run_program
 from weft.uop import AxisKind, Ops, UOp
+from weft_simd import thresholds
 from weft_simd.choice import thread_parallelism
 
 VECTORS = {"vector_widths": {dtypes.float: (4,)}, "vector_bytes": 16}
@@ -117,7 +118,7 @@ def test_what_is_staged_around_a_loop_keeps_it():
 def test_the_heuristic_spreads_the_outermost_loop_of_long_kernels():
     long = ast_of(empty(512, 512).T.exp().contiguous())
     kernel = kernel_of(long)
-    assert thread_parallelism.work(kernel) >= thread_parallelism.LEAST
+    assert thread_parallelism.work(kernel) >= thresholds.THREADED
     with settings.override(SPEC=1):
         program = lower(long, THREADS)
     assert [opt.kind for opt in program.applied][-1] is OptKind.THREAD

@@ -19,6 +19,7 @@ from weft.render import CDialect, CStyleRenderer, VectorStyle
 from weft.testing.reference.run import run_program
 from weft.uop import Ops, UOp
 from weft.uop.args import PREFETCH_L1
+from weft_simd import thresholds
 from weft_simd.choice import operand_packing
 from weft_simd.prefetch import panel_prefetch
 
@@ -106,10 +107,10 @@ def test_what_is_asked_for_is_there(monkeypatch, turned: str, m: int, k: int, n:
     monkeypatch.setattr(panel_prefetch, "_NEAR", 0)
     monkeypatch.setattr(panel_prefetch, "_NEAREST", 0)
     monkeypatch.setattr(panel_prefetch, "_LINE", 16)
-    monkeypatch.setattr(operand_packing, "_SMALL", 0)
+    monkeypatch.setattr(thresholds, "UNPACKED", 0)
     monkeypatch.setattr(operand_packing, "REUSED", 4)
     monkeypatch.setattr(operand_packing, "_MANY_TILES", 0)
-    monkeypatch.setattr(operand_packing, "_AFAR", 0 if n == 12 else 1 << 20)
+    monkeypatch.setattr(thresholds, "FAR", 0 if n == 12 else 1)
     program = program_of(product(m, k, n, turned))
     assert asked(program)
     random = np.random.default_rng(m)

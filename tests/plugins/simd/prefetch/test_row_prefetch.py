@@ -104,7 +104,7 @@ def test_what_is_asked_for_is_there(monkeypatch, op: str, shape: tuple[int, ...]
     features = frozenset({Feature.THREADS} if threads else ())
     compute = dataclasses.replace(CAPS, cache_bytes=16, features=features)
     if threads:
-        monkeypatch.setattr("weft_simd.choice.thread_parallelism.LEAST", 0)
+        monkeypatch.setattr("weft_simd.thresholds.THREADED", 0)
     x = Tensor.empty(*shape)
     program = program_of(x.softmax(-1) if op == "softmax" else x.cumsum(-1), compute)
     assert asked(program)

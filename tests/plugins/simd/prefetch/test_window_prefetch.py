@@ -12,6 +12,7 @@ from weft import Tensor
 from weft.testing.reference.run import run_program
 from weft.uop import Ops
 from weft.uop.args import PREFETCH_L1
+from weft_simd import thresholds
 from weft_simd.choice import operand_packing
 from weft_simd.prefetch import window_prefetch
 
@@ -56,7 +57,7 @@ def test_places_are_in_their_buffers_and_nothing_changes(monkeypatch) -> None:
     """The reference reads what is asked for, and would not read what is outside of a buffer."""
     monkeypatch.setattr(window_prefetch, "_NEAR", 0)
     monkeypatch.setattr(window_prefetch, "_LINE", 16)
-    monkeypatch.setattr(operand_packing, "_SMALL", 0)
+    monkeypatch.setattr(thresholds, "UNPACKED", 0)
     monkeypatch.setattr(operand_packing, "REUSED", 4)
 
     def found() -> Tensor:

@@ -14,7 +14,7 @@ from weft.device import registry
 from weft.device.capabilities import KernelLimits
 from weft.spec import lowered
 from weft.uop import Ops
-from weft_simd.transforms import table_column_blocking
+from weft_simd import thresholds
 
 LARGE = (600, 512)
 
@@ -84,8 +84,8 @@ def test_what_is_left_alone():
 @pytest.mark.parametrize("shape, rows", [((2, 9, 133), 5), ((1, 30, 260), 31), ((7, 150), 150)])
 def test_what_is_picked(device, dtype, shape, rows, monkeypatch):
     """Whatever divides nothing, places from the end, and a table beside a loop that is its own."""
-    for limit in ("_CACHED", "_CACHED_UNALIGNED"):
-        monkeypatch.setattr(table_column_blocking, limit, 0)
+    for limit in ("TABLE", "UNALIGNED_TABLE"):
+        monkeypatch.setattr(thresholds, limit, 0)
     axis = len(shape) - 2
     random = np.random.default_rng(rows)
     table = random.integers(-99, 99, shape).astype(dtype)
