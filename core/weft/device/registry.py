@@ -12,8 +12,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from os import PathLike
-from typing import TypeAlias
+from typing import Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from weft.base.arguments import kind_of
 from weft.base.errors import (
@@ -42,6 +43,8 @@ from weft.device.open_device import OpenDevice, for_each_device
 from weft.device.plugin_table import PluginTable
 from weft.uop.sharding import note_sharding
 
+P = ParamSpec("P")
+R = TypeVar("R")
 DeviceLike: TypeAlias = "DeviceId | str"
 
 
@@ -400,19 +403,26 @@ def use(registry: Registry) -> Generator[Registry]:
         registry.close()
 
 
-def register(module: object, family: str = "", distribution: str = "") -> Plugin:
-    """See ``Registry.register``."""
-    return _current.register(module, family, distribution)
+def _on_current(method: Callable[Concatenate[Registry, P], R]) -> Callable[P, R]:
+    """A function that calls a method of the current registry."""
+
+    @wraps(method)
+    def call(*arguments: P.args, **named: P.kwargs) -> R:
+        return method(_current, *arguments, **named)
+
+    return call
 
 
-def unregister(family: str) -> None:
-    """See ``Registry.unregister``."""
-    _current.unregister(family)
-
-
-def resolve(device: DeviceLike | None = None) -> DeviceId:
-    """See ``Registry.resolve``."""
-    return _current.resolve(device)
+register = _on_current(Registry.register)
+unregister = _on_current(Registry.unregister)
+resolve = _on_current(Registry.resolve)
+placement = _on_current(Registry.placement)
+default = _on_current(Registry.default)
+default_if_any = _on_current(Registry.default_if_any)
+staging = _on_current(Registry.staging)
+locate = _on_current(Registry.locate)
+offline = _on_current(Registry.offline)
+close = _on_current(Registry.close)
 
 
 def canonical(device: DeviceLike | None = None) -> str:
@@ -420,46 +430,9 @@ def canonical(device: DeviceLike | None = None) -> str:
     return _current.canonical(device)
 
 
-def placement(
-    device: DeviceLike | Sequence[DeviceLike] | None = None,
-) -> str | tuple[str, ...]:
-    """See ``Registry.placement``."""
-    return _current.placement(device)
-
-
-def default() -> DeviceId:
-    """See ``Registry.default``."""
-    return _current.default()
-
-
-def default_if_any() -> DeviceId | None:
-    """See ``Registry.default_if_any``."""
-    return _current.default_if_any()
-
-
-def staging() -> DeviceId:
-    """See ``Registry.staging``."""
-    return _current.staging()
-
-
-def locate(source: str | PathLike[str]) -> DeviceId:
-    """See ``Registry.locate``."""
-    return _current.locate(source)
-
-
 def open(device: DeviceLike | None = None) -> OpenDevice:
     """See ``Registry.open``."""
     return _current.open(device)
-
-
-def offline(family: str, arch: str) -> OpenDevice:
-    """See ``Registry.offline``."""
-    return _current.offline(family, arch)
-
-
-def close(device: DeviceLike | None = None) -> None:
-    """See ``Registry.close``."""
-    _current.close(device)
 
 
 def capabilities(device: DeviceLike | None = None) -> Capabilities:

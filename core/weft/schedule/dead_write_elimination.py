@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weft.base.sequences import prod
 from weft.schedule.batched_edits import Edit
-from weft.schedule.movement_lists import transfer_moves
-from weft.schedule.use_def import Use, Uses, is_stored
+from weft.schedule.movement_lists import is_reshape, transfer_moves
+from weft.schedule.use_def import Uses, is_stored
 from weft.uop import GroupOp, Ops, UOp
 
 # how many steps between two writes are looked at
@@ -57,7 +56,7 @@ def _is_read_only_by(first: UOp, last: UOp, uses: Uses) -> bool:
     while stack:
         node = stack.pop()
         for use in uses.of[node]:
-            if not _reads_in_order(use, node):
+            if not is_reshape(use.source, node):
                 return False
             if use.user is last or use.user in seen:
                 continue
@@ -70,20 +69,13 @@ def _is_read_only_by(first: UOp, last: UOp, uses: Uses) -> bool:
     return True
 
 
-def _reads_in_order(use: Use, base: UOp) -> bool:
-    """Whether a use reads the elements of `base` in their order."""
-    if use.source is base:
-        return True
-    return prod(use.source.shape) == prod(base.shape) and use.source.st.simplify().contiguous
-
-
 def copy_of_a_copy(node: UOp, uses: Uses) -> dict[UOp, Edit]:
     """copy(copy(x)) -> copy(x)   when nothing else reads the inner one"""
     source = node.src[0]
     inner = source.base
     if inner.op is not Ops.COPY or inner in uses.sinks or len(uses.of[inner]) != 1:
         return {}
-    if not _reads_in_order(uses.of[inner][0], inner):
+    if not is_reshape(uses.of[inner][0].source, inner):
         return {}
     if any(not isinstance(device, str) for device in (node.device, inner.src[0].device)):
         return {}

@@ -21,6 +21,7 @@ from weft.schedule.fusion_candidates import Group
 from weft.schedule.images import pointer_to
 from weft.schedule.kernel_ast import AstBuilder, KernelSources, elements
 from weft.schedule.metadata import made_at, provenance_of
+from weft.schedule.movement_lists import dense_offset
 from weft.schedule.storage import check_computes
 from weft.schedule.use_def import Uses, is_stored
 from weft.shape import ShapeTracker
@@ -213,25 +214,13 @@ def _copy_into(node: UOp, stored: dict[UOp, UOp]) -> UOp | None:
     version = stored[target.base]
     window = node.arg.st if node.arg is not None else ShapeTracker.from_shape(target.shape)
     source = stored.get(value.base)
-    if source is None or source.device == version.device or not _is_contiguous(window):
+    if source is None or source.device == version.device or dense_offset(window) is None:
         return None
     _stored_source(value, stored)
     where = BufferView(int(value.size), int(window.views[0].offset))
     ast = UOp(Ops.COPY, node.dtype, (), where)
     kernel = UOp(Ops.KERNEL, src=(version, source), arg=Kernel(ast, provenance_of([node])))
     return UOp(Ops.ASSIGN, node.dtype, (version, kernel))
-
-
-def _is_contiguous(window: ShapeTracker) -> bool:
-    """Whether a window is one contiguous range of memory."""
-    if len(window.views) != 1 or window.views[0].mask is not None:
-        return False
-    expected = 1
-    for extent, stride in zip(reversed(window.shape), reversed(window.views[0].strides)):
-        if extent != 1 and stride != expected:
-            return False
-        expected *= extent
-    return True
 
 
 def reads_other_elements(built: UOp, slot: int, window: ShapeTracker) -> bool:

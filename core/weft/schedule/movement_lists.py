@@ -6,7 +6,11 @@ invert one by one.
 
 from __future__ import annotations
 
-from weft.uop import Ops, UOp
+from typing import Any
+
+from weft.base.sequences import prod
+from weft.shape import ShapeTracker
+from weft.uop import GroupOp, Ops, UOp
 
 # movement under which every element still is there once
 REARRANGES = frozenset({Ops.RESHAPE, Ops.PERMUTE, Ops.FLIP})
@@ -49,3 +53,31 @@ def invert_moves(node: UOp, moves: list[UOp]) -> UOp:
 def is_static(node: UOp) -> bool:
     """Whether no extent is symbolic."""
     return not any(isinstance(extent, UOp) for extent in node.shape)
+
+
+def has_expand(node: UOp) -> bool:
+    """Whether there is an expand, which repeats elements, in the movement on top of a value."""
+    while node.op in GroupOp.Movement:
+        if node.op is Ops.EXPAND:
+            return True
+        node = node.src[0]
+    return False
+
+
+def is_reshape(node: UOp, base: UOp) -> bool:
+    """Whether movement keeps all elements of `base` in their order."""
+    if node is base:
+        return True
+    return prod(node.shape) == prod(base.shape) and node.st.simplify().contiguous
+
+
+def dense_offset(st: ShapeTracker) -> Any:
+    """The first element of a view that is one contiguous range; None where it is none."""
+    if len(st.views) != 1 or st.views[0].mask is not None:
+        return None
+    expected: Any = 1
+    for extent, stride in zip(reversed(st.shape), reversed(st.views[0].strides)):
+        if extent != 1 and stride != expected:
+            return None
+        expected *= extent
+    return st.views[0].offset

@@ -16,6 +16,7 @@ from weft.base.errors import DeviceError, ScheduleError
 from weft.schedule.allreduce import all_reduce, reduce_scatter
 from weft.schedule.context import ScheduleContext
 from weft.schedule.metadata import made_at
+from weft.schedule.movement_lists import has_expand
 from weft.schedule.multi_movement import moved_parts
 from weft.schedule.multi_parts import (
     EVERYWHERE,
@@ -101,7 +102,7 @@ class _Partitioner:
             raise _device_mismatch(user, like.devices, found.devices)
         if found.shard == shard:
             return found
-        if found.shard.axis is not None and (shard.axis is None or _has_expand(node)):
+        if found.shard.axis is not None and (shard.axis is None or has_expand(node)):
             found = self.whole(node)
         return resharded(found, node.shape, found.devices, shard)
 
@@ -111,7 +112,7 @@ class _Partitioner:
         if known is not None:
             return known
         moves, below = [], node
-        if _has_expand(node):
+        if has_expand(node):
             while below.op in GroupOp.Movement:
                 moves.append(below)
                 below = below.src[0]
@@ -226,7 +227,7 @@ class _Partitioner:
         if (scattered := self._scattered(source, target, shard)) is not None:
             return scattered
         everywhere = shard.axis is None and target == found.devices
-        if found.shard.axis is not None and (everywhere or _has_expand(source)):
+        if found.shard.axis is not None and (everywhere or has_expand(source)):
             found = self.whole(source)
         return resharded(found, node.shape, target, shard)
 
@@ -237,7 +238,7 @@ class _Partitioner:
             moves.append(below)
             below = below.src[0]
         found = self.partial.get(below)
-        if found is None or shard.axis is None or found.devices != target or _has_expand(source):
+        if found is None or shard.axis is None or found.devices != target or has_expand(source):
             return None
         for move in reversed(moves):
             found = Sharded(tuple(move.over((part,)) for part in found.parts), target)
@@ -343,15 +344,6 @@ def _copy_source(value: UOp, shard: Shard) -> UOp:
     for move in reversed(moves):
         source = UOp(Ops.RESHAPE, source.dtype, (source,), move.arg)
     return source
-
-
-def _has_expand(node: UOp) -> bool:
-    """Whether there is an expand in the movement on top of a value."""
-    while node.op in GroupOp.Movement:
-        if node.op is Ops.EXPAND:
-            return True
-        node = node.src[0]
-    return False
 
 
 def _common_layout(node: UOp, found: list[Found]) -> Sharded:

@@ -16,6 +16,7 @@ from weft.base.dtype import DType, ImageDType
 from weft.base.sequences import prod
 from weft.schedule.arange import OneHotSelections, is_counter, one_hot_selections
 from weft.schedule.fuse_marks import NONE, Marks
+from weft.schedule.movement_lists import has_expand
 from weft.schedule.use_def import Uses, is_stored
 from weft.uop import GroupOp, Ops, UOp, sint
 
@@ -99,18 +100,9 @@ def _is_expanded(node: UOp, uses: Uses, picks: OneHotSelections) -> bool:
     reads = [
         picked.get((use.user, use.source)) or _elements_read(use.source)
         for use in moved
-        if _has_expand(use.source)
+        if has_expand(use.source)
     ]
     return any(not isinstance(count, int) or count > size for count in reads)
-
-
-def _has_expand(source: UOp) -> bool:
-    """Whether there is an expand in a movement; nothing else repeats elements."""
-    while source.op in GroupOp.Movement:
-        if source.op is Ops.EXPAND:
-            return True
-        source = source.src[0]
-    return False
 
 
 def _elements_read(source: UOp) -> sint:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from weft.base.sequences import prod
 from weft.schedule.fuse_marks import NONE, Marks
 from weft.schedule.fusion_analysis import is_matrix_product
+from weft.schedule.movement_lists import is_reshape
 from weft.schedule.use_def import Uses, is_stored
 from weft.uop import GroupOp, Ops, UOp
 
@@ -77,7 +78,7 @@ def _separate_products(meeting: list[list[UOp]]) -> list[UOp]:
 def _end_before_widening(end: UOp) -> UOp:
     """The end of an epilogue, before a cast to a wider dtype, which readers do."""
     while end.op is Ops.CAST and end.dtype.itemsize > end.src[0].dtype.itemsize:
-        if not _is_reshape(end.src[0], end.src[0].base):
+        if not is_reshape(end.src[0], end.src[0].base):
             break
         end = end.src[0].base
     return end
@@ -110,7 +111,7 @@ def _elementwise_readers(node: UOp, uses: Uses) -> list[UOp] | None:
     """The users that read `node` element by element; None if any reads it otherwise."""
     for use in uses.of[node]:
         fits = use.user.op in GroupOp.Elementwise or use.user.op in _STORES
-        if not fits or is_stored(use.user) or not _is_reshape(use.source, node):
+        if not fits or is_stored(use.user) or not is_reshape(use.source, node):
             return None
     return list(dict.fromkeys(use.user for use in uses.of[node]))
 
@@ -123,10 +124,3 @@ def _stores_directly(user: UOp, current: UOp, reduce: UOp) -> bool:
     return version is not current and version not in reduce.toposort(
         gate=lambda u: not is_stored(u) and u.op not in _STORES
     )
-
-
-def _is_reshape(source: UOp, base: UOp) -> bool:
-    """Whether `source` is a reshape of `base`: the same elements in the same order."""
-    if source is base:
-        return True
-    return prod(source.shape) == prod(base.shape) and source.st.simplify().contiguous

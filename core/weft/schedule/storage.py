@@ -16,7 +16,7 @@ from weft.base.errors import CapabilityError
 from weft.schedule.buffer_versions import version_of
 from weft.schedule.context import ScheduleContext
 from weft.schedule.metadata import made_at
-from weft.schedule.movement_lists import transfer_moves
+from weft.schedule.movement_lists import dense_offset, transfer_moves
 from weft.uop import BufferView, GroupOp, Ops, PatternMatcher, UOp, UPat
 
 storage = PatternMatcher("storage")
@@ -33,17 +33,10 @@ def window_of(node: UOp) -> tuple[UOp, int] | None:
     if node is base:
         return base, 0
     st = node.st.simplify()
-    if len(st.views) != 1:
+    offset = dense_offset(st)
+    if offset is None or any(isinstance(x, UOp) for x in (*st.shape, offset)):
         return None
-    view = st.views[0]
-    if view.mask is not None or any(isinstance(x, UOp) for x in (*view.shape, view.offset)):
-        return None
-    expected = 1
-    for extent, stride in zip(reversed(view.shape), reversed(view.strides)):
-        if extent != 1 and stride != expected:
-            return None
-        expected *= extent
-    return base, view.offset
+    return base, offset
 
 
 def as_buffer_view(node: UOp, ctx: ScheduleContext, itemsize: int | None = None) -> UOp | None:

@@ -27,6 +27,7 @@ from weft.schedule.movement_lists import (
     REARRANGES,
     apply_moves,
     invert_moves,
+    is_reshape,
     is_static,
     moves_between,
     transfer_moves,
@@ -303,17 +304,10 @@ def _private_region(node: UOp, uses: Uses) -> set[UOp]:
                 continue
             if base.op is not Ops.REDUCE_AXIS and base.op not in GroupOp.Elementwise:
                 continue
-            if all(use.user in region and _reads_in_order(use, base) for use in uses.of[base]):
+            if all(use.user in region and is_reshape(use.source, base) for use in uses.of[base]):
                 region.add(base)
                 waiting.append(base)
     return region
-
-
-def _reads_in_order(use: Use, base: UOp) -> bool:
-    """Whether a use reads the elements of `base` in their order."""
-    if use.source is base:
-        return True
-    return prod(use.source.shape) == prod(base.shape) and use.source.st.simplify().contiguous
 
 
 def _keeps_locality(node: UOp, readers: list[Use], region: set[UOp]) -> bool:
