@@ -4,7 +4,7 @@ The lowerer translates all views with this module. An index has 64 bits if a vie
 address beyond 32 bits.
 
 Source: A. Aho, M. Lam, R. Sethi, J. Ullman, 'Compilers: Principles, Techniques, and Tools' (2006),
-section 6.4 (addressing array elements).
+section 6.4.3 (addressing array elements).
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def load(address, gate=None):
     return UOp(Ops.LOAD, dtypes.float, (index, *other))
 
 
-def test_steps_and_what_moves_by_none():
+def test_strides_and_irregular_terms():
     access = access_of(load(ROW * number(4) + K // number(64)))
     assert access.steps == {ROW: 4} and access.hidden == {K}
     assert access.depends(K) and access.depends(ROW)
@@ -36,7 +36,7 @@ def test_steps_and_what_moves_by_none():
     (ROW * number(4) + K // number(16), 16),
     ((K + ROW * number(32)) // number(64), 16),
 ])  # fmt: skip
-def test_whole_vectors_share_one_element(address, width):
+def test_a_quotient_is_uniform_in_a_vector(address, width):
     assert access_of(load(address)).lane_stride(K, width) == 0
 
 
@@ -44,28 +44,28 @@ def test_whole_vectors_share_one_element(address, width):
     K // number(8), K // number(24), (K + number(3)) // number(64),
     (K * number(2)) // number(64), (K + ROW) // number(64), (K - number(64)) // number(64),
 ])  # fmt: skip
-def test_vectors_that_may_meet_a_border_do_not(address):
+def test_vectors_across_a_boundary_have_no_stride(address):
     assert access_of(load(address)).lane_stride(K, 16) is None
 
 
 @pytest.mark.parametrize("address", [
     K, K % number(64), K // number(64) * number(512) + K % number(64), K // number(64) + K,
 ])  # fmt: skip
-def test_whole_vectors_of_neighbours(address):
+def test_a_remainder_is_contiguous_in_a_vector(address):
     assert access_of(load(address)).lane_stride(K, 16) == 1
 
 
-def test_the_last_vector_may_not_overlap():
+def test_an_extent_that_is_no_multiple_has_no_stride():
     ragged = UOp.range(100, 0, AxisKind.LOOP)
     assert access_of(load(ragged % number(64))).lane_stride(ragged, 16) is None
 
 
-def test_a_gate_is_open_for_all_lanes_or_for_none():
+def test_a_gate_is_uniform_in_a_vector():
     assert access_of(load(K // number(64), K < number(96))).lane_stride(K, 16) == 0
     assert access_of(load(K // number(64), K < number(100))).lane_stride(K, 16) is None
 
 
-def test_a_word_is_known_by_its_first_number():
+def test_the_access_of_a_word_is_that_of_its_first_load():
     first = load(ROW * number(8) + K * number(2))
     word = UOp(Ops.ADD, dtypes.float, (first, load(ROW)))
     access = access_of(first, word)

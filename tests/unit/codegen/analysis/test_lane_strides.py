@@ -36,11 +36,11 @@ K = UOp.range(UOp.const(dtypes.int, 7), 1)
         (X * X, None),
     ],
 )
-def test_step_within_sixteen_lanes(number: UOp, step: int | None) -> None:
+def test_strides_between_sixteen_lanes(number: UOp, step: int | None) -> None:
     assert lane_stride(number, X, 16) == step
 
 
-def test_what_is_said_is_so() -> None:
+def test_strides_agree_with_evaluation() -> None:
     random.seed(5)
     for _ in range(200):
         a, b = random.choice([4, 8, 12, 16, 24, 64]), random.choice([3, 4, 8, 16, 48])
@@ -60,7 +60,7 @@ def _at(number: UOp, x: int, k: int) -> int:
     return int(there.simplify().arg)
 
 
-def test_heads_that_are_joined_again_are_read_as_vectors() -> None:
+def test_joined_heads_are_contiguous() -> None:
     """The gradient of three parts of a row, each of them by heads."""
     heads = [np.random.default_rng(n).random((2, 3, 5, 16), np.float32) for n in range(3)]
     rows = [Tensor(head).transpose(1, 2).reshape(2, 5, 48) for head in heads]

@@ -5,7 +5,7 @@ from weft.codegen.analysis import traversal
 from weft.uop import UOp
 
 
-def test_one_list_for_one_kernel_until_it_is_forgotten():
+def test_the_node_list_is_cached_until_it_is_cleared():
     first, second = (UOp.sink(UOp.const(dtypes.int, number)) for number in (1, 2))
     nodes = traversal.nodes_of(first)
     assert nodes == list(first.toposort()) and traversal.nodes_of(first) is nodes

@@ -45,7 +45,7 @@ def computed(program, out, *given):
 
 @pytest.mark.parametrize("options", [{}, {"NOOPT": 1}], ids=["heuristic", "plain"])
 @pytest.mark.parametrize("image,kind", [(FLOAT, np.float32), (HALF, np.float16)])
-def test_what_is_written_is_written_by_pixels(image, kind, options):
+def test_stores_write_whole_pixels(image, kind, options):
     values = np.arange(24, dtype=np.float32).reshape(6, 4)
     read = moved(1, dtypes.float, (4, 6), lambda st: st.permute((1, 0)))
     with settings.override(**options):
@@ -69,7 +69,7 @@ READS = {
 
 @pytest.mark.parametrize("options", [{}, {"NOOPT": 1}], ids=["heuristic", "plain"])
 @pytest.mark.parametrize("name", READS)
-def test_what_is_read_is_read_by_pixels(name, options):
+def test_loads_read_whole_pixels(name, options):
     extents, movement = READS[name]
     value = UOp(Ops.VALID, dtypes.bool, (), movement(ShapeTracker.from_shape(extents)))
     read = moved(1, FLOAT, extents, movement)
@@ -94,7 +94,7 @@ def test_what_is_read_is_read_by_pixels(name, options):
     np.testing.assert_array_equal(out, wanted[name]())
 
 
-def test_sums_over_channels_choose_none():
+def test_sums_over_channels_need_no_select():
     """Four terms come with one pixel, and each is a lane that is known beforehand."""
     total = moved(1, FLOAT, (6, 4), lambda st: st).reduce(Ops.ADD, (1,))
     program = lower(UOp.sink(place(0, dtypes.float, 6, 1).store(total)), DRAWS)
@@ -105,7 +105,7 @@ def test_sums_over_channels_choose_none():
     np.testing.assert_array_equal(out, given.reshape(6, 4).sum(1))
 
 
-def test_kernels_without_images_are_left_alone():
+def test_kernels_without_images_do_not_change():
     plain = UOp.sink(place(0, dtypes.float, 8).store(place(1, dtypes.float, 8).load()))
     assert not images.has_images(plain)
     assert images.channels(plain) is plain and images.pixels(plain) is plain

@@ -63,7 +63,7 @@ def test_loops_and_addresses_are_wide():
     [(), (Opt(OptKind.VECTOR, 1, 4),), (Opt(OptKind.UPCAST, 0, 2),),
      (Opt(OptKind.UPCAST, 1, 4), Opt(OptKind.VECTOR, 0, 4))],
 )  # fmt: skip
-def test_what_is_done_to_loops_stays_the_same(opts):
+def test_loop_transformations_apply_as_before(opts):
     x = np.arange(30, dtype=np.float32).reshape(6, 5)
     got = run(program_of(transposed(6, 5), WIDE, *opts), np.zeros((5, 6), np.float32), x)
     np.testing.assert_array_equal(got, x.T * 2)
@@ -95,7 +95,7 @@ def test_values_wrap_in_32_bits(make, wanted):
         np.testing.assert_array_equal(got, wanted(n).astype(np.int32))
 
 
-def test_gates_are_asked_of_wide_indices():
+def test_gates_compare_wide_indices():
     st = ShapeTracker.from_shape((5,)).pad(((2, 3),))
     ast = UOp.sink(
         pointer(0, 10).view(ShapeTracker.from_shape((10,))).store(pointer(1, 5).view(st).load())
@@ -105,7 +105,7 @@ def test_gates_are_asked_of_wide_indices():
     np.testing.assert_array_equal(got, np.pad(x, (2, 3)))
 
 
-def test_lanes_that_are_no_address_stay_narrow():
+def test_lanes_outside_of_addresses_stay_narrow():
     """A triangle: the columns of a vector are compared in as many lanes as the values have."""
     x = Tensor(np.arange(20 * 16, dtype=np.float32).reshape(20, 16), device="REF").realize()
     (item,) = (one for one in x.tril(1).schedule() if one.ast.op is Ops.SINK)

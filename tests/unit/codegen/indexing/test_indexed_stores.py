@@ -56,7 +56,7 @@ def kernel_that_writes():
     return kernel_of(x)
 
 
-def test_a_write_in_place_is_one_store_over_what_is_written():
+def test_a_write_in_place_is_one_store_over_terms():
     ast = kernel_that_writes().ast
     before = one_hot_gather.run(lowerer.run(ast))
     sink = indexed_stores.run(before, VECTOR)
@@ -78,7 +78,7 @@ def test_terms_keep_their_order():
             kernel.apply(Opt(kind, place, amount))
 
 
-def test_what_was_there_is_stored_first():
+def test_old_values_are_stored_first():
     x, index = on("REF", numbers(PLACES, WIDTH)), on("REF", places(TERMS, WIDTH))
     made = x.scatter(0, index, on("REF", numbers(TERMS, WIDTH, seed=2)))
     sink = indexed_stores.run(one_hot_gather.run(lowerer.run(kernel_of(made).ast)), VECTOR)
@@ -87,7 +87,7 @@ def test_what_was_there_is_stored_first():
     assert sorted(loop.src[0].arg for loop in ranges_of(then)) == [WIDTH, TERMS]
 
 
-def test_a_program_says_what_it_needs_from_before():
+def test_a_program_lists_buffers_whose_contents_it_keeps():
     writes = lower(kernel_that_writes().ast, VECTOR)
     assert set(writes.outs) <= set(writes.ins)
     x, index = on("REF", numbers(PLACES)), on("REF", places(TERMS))
@@ -138,7 +138,7 @@ def added(device, x, index, new):
     return on(device, x).scatter_add(0, on(device, index), on(device, new))
 
 
-def test_sums_into_more_places_than_fit_on_chip():
+def test_scatter_add_into_more_outputs_than_a_local_array_holds():
     size, terms = 1 << 19, 3000
     x, index, new = numbers(size), places(terms, most=size) % size, numbers(terms)
     index[::3] = index[0]
@@ -151,7 +151,7 @@ def test_sums_into_more_places_than_fit_on_chip():
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_what_is_made_of_a_sum_is_not_lost(device, monkeypatch):
+def test_an_epilogue_of_a_sum_is_not_lost(device, monkeypatch):
     """Only what is added to a sum can be stored before it; anything else is done afterwards."""
     monkeypatch.setattr(indexed_stores, "_is_profitable", lambda one, scratch: True)
     index, values, other = places(TERMS), numbers(TERMS), numbers(PLACES, seed=4)
@@ -169,7 +169,7 @@ def test_what_is_made_of_a_sum_is_not_lost(device, monkeypatch):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_sums_of_which_each_element_has_its_own_place_are_put(device):
+def test_sums_with_an_index_per_element_are_indexed_stores(device):
     """Their places are asked once, not once for every block of rows on chip."""
     x, new = numbers(PLACES, WIDTH), numbers(TERMS, WIDTH, seed=3)
     index = places(TERMS, WIDTH) % PLACES
@@ -187,7 +187,7 @@ REDUCED = {"sum": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.mi
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("reduce", REDUCED)
-def test_products_and_maxima_are_put(device, reduce):
+def test_products_and_maxima_are_indexed_stores(device, reduce):
     x, new = numbers(PLACES, WIDTH) / 4, numbers(TERMS, WIDTH, seed=2) / 8
     x[0, 0], new[3, 1] = np.nan, np.inf
     index = places(TERMS, WIDTH) % PLACES
@@ -208,7 +208,7 @@ def test_products_and_maxima_are_put(device, reduce):
 
 
 @pytest.mark.parametrize("include", [True, False])
-def test_means_of_what_is_put(include):
+def test_means_of_indexed_terms(include):
     x, new = numbers(PLACES, WIDTH), numbers(TERMS, WIDTH, seed=2)
     index = places(TERMS, WIDTH) % PLACES
     total, count = x * include, np.full(x.shape, int(include))
@@ -222,7 +222,7 @@ def test_means_of_what_is_put(include):
     np.testing.assert_allclose(got.numpy(), want, rtol=1e-5, atol=1e-6)
 
 
-def test_terms_that_read_what_is_written_are_left_alone():
+def test_terms_that_read_the_output_do_not_change():
     x, index = numbers(PLACES), places(TERMS) % PLACES
     there = on("CPU", x)
     there[on("CPU", index)] = there[on("CPU", index)] * 2 + there.sum()
@@ -231,7 +231,7 @@ def test_terms_that_read_what_is_written_are_left_alone():
     np.testing.assert_array_equal(there.numpy(), want)
 
 
-def test_values_of_before_stay_and_views_follow():
+def test_old_values_stay_and_views_follow():
     x, index, new = numbers(PLACES), places(TERMS), numbers(TERMS)
     there = on("CPU", x)
     double, window = there * 2, there[3:9]
@@ -241,7 +241,7 @@ def test_values_of_before_stay_and_views_follow():
     np.testing.assert_array_equal(window.numpy(), written(x, index, new)[3:9])
 
 
-def test_a_captured_call_writes_into_what_it_keeps():
+def test_a_captured_call_writes_into_its_state():
     state = on("CPU", numbers(PLACES))
 
     @jit
@@ -260,7 +260,7 @@ def test_a_captured_call_writes_into_what_it_keeps():
         np.testing.assert_array_equal(state.numpy(), want)
 
 
-def test_gradients_of_what_is_put():
+def test_gradients_of_indexed_stores():
     x, new = (Tensor(numbers(*s), requires_grad=True) for s in ((PLACES,), (TERMS,)))
     index = places(TERMS) % PLACES
     scale = Tensor(numbers(PLACES, seed=7))

@@ -50,7 +50,7 @@ def lowered_form(result):
     return one_hot_gather.run(lowerer.run(item.ast))
 
 
-def test_what_is_before_is_not_gone_through_again():
+def test_the_inner_loop_disappears():
     before = lowered_form(ranked(on("REF", numbers(TERMS))))
     sink = keyed_prefix_count.run(before, VECTOR)
     lowered.verify(sink)
@@ -60,7 +60,7 @@ def test_what_is_before_is_not_gone_through_again():
         assert keyed_prefix_count.run(before, VECTOR) is before
 
 
-def test_turns_keep_their_order():
+def test_iterations_keep_their_order():
     sink = keyed_prefix_count.run(lowered_form(ranked(on("REF", numbers(3, TERMS)))), VECTOR)
     kernel = Kernel(sink, VECTOR)
     (counts,) = (f for f in kernel.fills if not loops_of(f))
@@ -72,7 +72,7 @@ def test_turns_keep_their_order():
                 kernel.apply(Opt(kind, kernel.axis_of(loop), 1 if loop.src[0].arg == 3 else 37))
 
 
-def test_a_key_without_bounds_and_an_order_of_another_kind_stay():
+def test_unbounded_keys_and_other_orders_do_not_match():
     x = on("REF", numbers(TERMS))
     for other in (ranked(x, mask=-1), ranked(x, mask=(1 << 30) - 1)):
         sink = lowered_form(other)
@@ -89,7 +89,7 @@ def test_a_key_without_bounds_and_an_order_of_another_kind_stay():
 
 @pytest.mark.parametrize("device", ["REF", "REF:vector", "REF:grid", "CPU"])
 @pytest.mark.parametrize("shape", [(TERMS,), (3, TERMS), (2, 1, TERMS), (1,), (5, 2)])
-def test_places_among_equals(device, shape):
+def test_ranks_among_equal_keys(device, shape):
     x = numbers(*shape)
     for whole in (True, False):
         np.testing.assert_array_equal(ranked(on(device, x), whole).numpy(), wanted(x, whole))
@@ -97,7 +97,7 @@ def test_places_among_equals(device, shape):
 
 @pytest.mark.parametrize("device", ["REF:vector", "CPU"])
 @pytest.mark.parametrize("dtype", ["int32", "float32", "uint8"])
-def test_sums_by_groups_on_the_way(device, dtype):
+def test_running_sums_per_group(device, dtype):
     x, weights = numbers(3, TERMS), (numbers(3, TERMS) % 5).astype(dtype)
     made = ranked(on(device, x), weights=on(device, weights)).numpy()
     np.testing.assert_array_equal(made, wanted(x, weights=weights.astype(np.int64)))

@@ -84,14 +84,14 @@ def loops(sink):
     "spelling",
     ["where", "not unequal", "unequal the other way", "and-ed", "nested", "converted"],
 )
-def test_every_spelling_of_a_lookup_is_an_address(spelling):
+def test_every_form_of_lookup_is_an_indexed_load(spelling):
     sink = after(lookup(spelling=spelling))
     assert not loops(sink)
     assert len({r for node in sink.toposort() for r in ranges_of(node)}) == 2
 
 
 @pytest.mark.parametrize("dtype", [*dtypes.ints])
-def test_no_address_beside_the_table_is_touched(dtype):
+def test_no_address_outside_the_table_is_read(dtype):
     sink = after(lookup(dtype))
     (load_of_table,) = [
         node for node in sink.toposort() if node.op is Ops.LOAD and node.src[0].src[0].arg == 2
@@ -127,12 +127,12 @@ def test_addresses_in_large_tables_have_64_bits():
     assert all(product.dtype is dtypes.long for product in products)
 
 
-def test_switched_off_every_loop_stays():
+def test_the_setting_disables_the_pass():
     with settings.override(FUSE_ARANGE=0):
         assert len(loops(after(lookup()))) == 1
 
 
-def test_a_product_of_floats_with_a_mask_is_picked_only_where_the_table_is_finite():
+def test_a_masked_product_of_floats_matches_only_for_a_finite_table():
     shape = (4, WIDTH, N)
     mask = load(1, 4, shape, (1, 0, 0), dtypes.int).eq(counter(shape, (0, 0, 1)))
     ast = kernel(mask.cast(dtypes.float) * load(2, N * WIDTH, shape, (0, 1, WIDTH)))
@@ -141,21 +141,21 @@ def test_a_product_of_floats_with_a_mask_is_picked_only_where_the_table_is_finit
         assert not loops(after(ast))
 
 
-def test_a_product_of_integers_with_a_mask_is_always_picked():
+def test_a_masked_product_of_integers_matches():
     shape = (4, WIDTH, N)
     mask = load(1, 4, shape, (1, 0, 0), dtypes.int).eq(counter(shape, (0, 0, 1)))
     table = load(2, N * WIDTH, shape, (0, 1, WIDTH), dtypes.int)
     assert not loops(after(kernel(mask.cast(dtypes.int) * table)))
 
 
-def test_a_comparison_for_less_is_no_pick():
+def test_an_inequality_does_not_match():
     shape = (4, WIDTH, N)
     less = load(1, 4, shape, (1, 0, 0), dtypes.int) < counter(shape, (0, 0, 1))
     zero = UOp.const(dtypes.float, 0.0)
     assert loops(after(kernel(less.where(load(2, N * WIDTH, shape, (0, 1, WIDTH)), zero))))
 
 
-def test_what_is_compared_may_not_move_with_the_loop():
+def test_the_index_must_be_invariant_in_the_loop():
     shape = (4, WIDTH, N)
     index = load(1, N, shape, (0, 0, 1), dtypes.int)
     zero = UOp.const(dtypes.float, 0.0)
@@ -163,7 +163,7 @@ def test_what_is_compared_may_not_move_with_the_loop():
     assert loops(after(kernel(same.where(load(2, N * WIDTH, shape, (0, 1, WIDTH)), zero))))
 
 
-def test_loops_that_an_address_hides_are_not_merged_with_others():
+def test_loops_inside_an_indexed_address_are_not_coalesced():
     shape = (4, WIDTH, N)
     inner = load(1, 4 * N, shape, (N, 0, 1), dtypes.int)
     counted = UOp(Ops.REDUCE_AXIS, dtypes.int, (inner,), Reduce(Ops.ADD, (2,)))
@@ -215,7 +215,7 @@ def test_unsigned_indices(dtype, on):
         np.array([255, 9], np.uint8),
     ],
 )
-def test_an_index_beyond_the_axis_picks_zero(beyond, on):
+def test_an_index_beyond_the_axis_gives_zero(beyond, on):
     with settings.override(FUSE_ARANGE=on):
         index = Tensor(beyond) + Tensor(np.zeros_like(beyond))  # computed, so not checked
         got = Tensor(X)[index].numpy()
@@ -247,7 +247,7 @@ def test_one_counter_over_two_axes(transposed):
     np.testing.assert_array_equal(got, np.array(want, np.float32))
 
 
-def test_maxima_and_truths_pick_as_well():
+def test_maxima_and_booleans_match():
     asked = Tensor(np.array([3, 9, -1, 0]))
     hits = asked[:, None] == Tensor.arange(N)
     np.testing.assert_array_equal(hits.any(1).numpy(), [True, False, False, True])
@@ -258,7 +258,7 @@ def test_maxima_and_truths_pick_as_well():
 
 
 @pytest.mark.parametrize("device", ["CPU", "REF", "REF:vector", "REF:grid"])
-def test_where_to_look_may_be_computed_in_the_same_kernel(device):
+def test_the_index_may_be_computed_in_the_same_kernel(device):
     rng = np.random.default_rng(0)
     scores = rng.standard_normal((12, N)).astype(np.float32)
     finite = np.nan_to_num(X, posinf=1.0, neginf=-1.0)
@@ -270,7 +270,7 @@ def test_where_to_look_may_be_computed_in_the_same_kernel(device):
     np.testing.assert_allclose(got, finite[(scores > 0).sum(1) - 1] * 2)
 
 
-def test_a_one_hot_product_keeps_what_is_not_finite():
+def test_a_one_hot_product_keeps_nonfinite_values():
     with np.errstate(invalid="ignore"):
         want = np.eye(N, dtype=np.float32)[[2, 7]] @ X
     got = (Tensor([2, 7]).one_hot(N).cast(dtypes.float) @ Tensor(X)).numpy()

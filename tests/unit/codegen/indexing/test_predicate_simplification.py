@@ -42,7 +42,7 @@ def numbers(expression, turns):
 @pytest.mark.parametrize(
     ("least", "most", "plain"), [(1, 29, True), (0, 28, False), (1, 30, False)]
 )
-def test_what_other_conditions_keep_within_a_row_does_not_go_round(least, most, plain):
+def test_conditions_that_bound_a_remainder_remove_it(least, most, plain):
     """(x + k + 27) // 28 and % 28, where least <= x + k < most: one row, as far as that says so."""
     x, k = loop(28, 0), loop(4, 1)
     place = x + k
@@ -62,7 +62,7 @@ def test_what_other_conditions_keep_within_a_row_does_not_go_round(least, most, 
     ("width", "parts", "size", "bound"),
     [(58, 3, 59, 56), (30, 2, 31, 29), (16, 5, 17, 12), (7, 3, 8, 5)],
 )
-def test_a_window_moved_back_is_a_difference(width, parts, size, bound):
+def test_the_gradient_of_a_window_has_affine_addresses(width, parts, size, bound):
     """(x + width k) % size < bound, and the address that goes with it."""
     x, k = loop(width, 0), loop(parts, 1)
     number = x + k * width
@@ -87,7 +87,7 @@ def test_a_window_moved_back_is_a_difference(width, parts, size, bound):
         (58, 3, 5, 4),
     ],
 )
-def test_where_the_gate_does_not_say_so_nothing_changes(width, parts, size, bound):
+def test_a_gate_that_admits_wrapping_changes_nothing(width, parts, size, bound):
     x, k = loop(width, 0), loop(parts, 1)
     number = x + k * width
     gate = number % size < bound
@@ -101,7 +101,7 @@ def product(a, b):
     return sink.src[0].src[1]
 
 
-def test_a_product_is_gated_as_a_whole_and_one_factor_is_read_freely():
+def test_a_product_has_one_gate_and_one_unconditional_load():
     x = loop(64, 0)
     gate = x < 50
     value = product(load(IN, x - 3, gate), load(OTHER, x * 2, gate))
@@ -112,7 +112,7 @@ def test_a_product_is_gated_as_a_whole_and_one_factor_is_read_freely():
 
 
 @pytest.mark.parametrize("case", ["other gates", "no zero", "far"])
-def test_products_that_stay(case):
+def test_products_without_a_common_gate_do_not_change(case):
     x = loop(64, 0)
     gate = x < 50
     a, b = load(IN, x - 3, gate), load(OTHER, x - 3, gate)
@@ -124,7 +124,7 @@ def test_products_that_stay(case):
     assert value.op is Ops.MUL
 
 
-def test_infinities_beyond_a_gate_do_not_count():
+def test_masked_infinities_do_not_count():
     """0 * inf is not added, though the factor is read: the product is chosen, not multiplied."""
     x = Tensor([1.0, 2.0], device="REF").realize()
     y = Tensor([float("inf"), 3.0], device="REF").realize()
@@ -135,7 +135,7 @@ def test_infinities_beyond_a_gate_do_not_count():
 
 
 @pytest.mark.parametrize("swapped", [False, True])
-def test_the_other_factor_is_read_where_it_is_under_the_gate(swapped):
+def test_the_gate_of_one_factor_simplifies_the_other_address(swapped):
     """What goes round in an address without a gate, as the gate of the factor beside it says."""
     x, k = loop(58, 0), loop(3, 1)
     number = x + k * 58
@@ -146,7 +146,7 @@ def test_the_other_factor_is_read_where_it_is_under_the_gate(swapped):
     assert affine(found.src[0].src[1]) == ({k: 7}, 0) and len(found.src[0].src) == 2
 
 
-def test_without_a_gate_beside_it_an_address_stays():
+def test_an_address_without_a_gate_does_not_change():
     x, k = loop(58, 0), loop(3, 1)
     number = x + k * 58
     free = UOp(Ops.LOAD, dtypes.float, (OTHER.index(number // 59 * 7),))
@@ -154,7 +154,7 @@ def test_without_a_gate_beside_it_an_address_stays():
     assert product(other, free).src[1] is free
 
 
-def test_one_gate_for_an_element_and_for_what_stands_in_its_place():
+def test_a_select_and_its_load_share_one_gate():
     x, minus = loop(16, 0), UOp.const(dtypes.float, -0.0)
     low, high = x < 9, (x < 3).logical_not()
 

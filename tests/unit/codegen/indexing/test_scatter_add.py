@@ -111,12 +111,12 @@ def test_other_targets_and_settings_keep_their_loops():
 
 
 @pytest.mark.parametrize("places, terms", [(40, 3), (3, 40)])
-def test_few_places_or_terms_are_gone_through(places, terms):
+def test_few_outputs_or_terms_do_not_change(places, terms):
     ast, _ = kernel_of(sums_of_rows(places, 1, terms)[0])
     assert of(after(ast), Ops.REDUCE)
 
 
-def test_places_that_are_too_many_for_one_array_are_done_in_blocks():
+def test_outputs_beyond_one_array_are_blocked():
     places = 700
     total, want = sums_of_rows(places, 200, 8)
     ast, bufs = kernel_of(total)
@@ -129,7 +129,7 @@ def test_places_that_are_too_many_for_one_array_are_done_in_blocks():
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_whatever_is_done_to_the_loops(seed):
+def test_every_legal_transformation_keeps_the_values(seed):
     total, want = sums_of_rows(24, 8, 16)
     ast, bufs = kernel_of(total)
     pick = random.Random(seed)
@@ -184,7 +184,7 @@ def test_the_order_of_terms_is_kept():
     kernel.apply(Opt(OptKind.VECTOR, row, 2))
 
 
-def test_what_is_not_finite_stays_where_it_belongs():
+def test_nonfinite_values_stay_in_their_outputs():
     index, rows = indices(TERMS), numbers(TERMS, WIDTH)
     rows[3], rows[4] = np.inf, np.nan
     got = added(index, rows, PLACES).numpy()
@@ -192,7 +192,7 @@ def test_what_is_not_finite_stays_where_it_belongs():
 
 
 @pytest.mark.parametrize("scale", [1, 1 << 32, -1])
-def test_indices_that_name_no_place_are_ignored(scale):
+def test_indices_out_of_bounds_are_ignored(scale):
     index = np.arange(-20, 60, dtype=np.int64) * scale
     counts = hits(index, PLACES, 2).where(on_reference(np.ones((80, 1), np.float32)), 0).sum(0)
     assert counts.tolist() == [(index == place).sum() for place in range(PLACES)]
@@ -200,7 +200,7 @@ def test_indices_that_name_no_place_are_ignored(scale):
 
 @pytest.mark.parametrize("how", ["sum", "prod", "amax", "amin", "mean"])
 @pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint8])
-def test_every_way_to_combine_is_that_of_all_terms(how, dtype):
+def test_every_reduction_combines_all_terms(how, dtype):
     own, new = (numbers(PLACES, 2, seed=s).astype(dtype) for s in (2, 3))
     index = indices(PLACES, 2)
 
@@ -234,7 +234,7 @@ def test_the_last_of_several_writes_counts():
     np.testing.assert_array_equal(x.numpy(), want)
 
 
-def test_whether_there_is_one_is_a_truth():
+def test_any_over_terms_is_a_boolean():
     index = indices(TERMS)
     seen = hits(index, PLACES, 2).any(0)
     assert seen.dtype is dtypes.bool

@@ -60,7 +60,7 @@ def test_random_kernels_without_many_operations(kind, seed):
         np.testing.assert_array_equal(arrays[slot], wanted)
 
 
-def test_what_is_new_stands_in_the_loop_of_its_sources():
+def test_new_nodes_are_in_the_loop_of_their_sources():
     """The largest of each row, of elements of which every third is picked."""
     b = Builder()
     out, data = b.argument(0, INT, 2), b.argument(1, INT, 8)
@@ -85,7 +85,7 @@ def test_what_is_new_stands_in_the_loop_of_its_sources():
     assert arrays[0].tolist() == [5, 5]
 
 
-def test_lanes_have_their_maximum_too():
+def test_vectors_have_maxima_too():
     b = Builder()
     data, four = b.argument(0, dtypes.float, 8), dtypes.float.vec(4)
     load = b.load(data, 0, dtype=four)
@@ -95,7 +95,7 @@ def test_lanes_have_their_maximum_too():
     assert found[-1].op is Ops.STORE and found[-1].src[1].op is Ops.WHERE
 
 
-def test_what_cannot_be_made_is_said():
+def test_an_operation_without_expansion_is_refused():
     b = Builder()
     data = b.argument(0, INT, 8)
     b.store(data, 0, b.add(b.load(data, 1) // 2))

@@ -21,20 +21,20 @@ def block_of(items, edges):
     return block
 
 
-def test_a_loop_comes_right_after_what_it_waits_for():
+def test_a_loop_follows_its_dependences_directly():
     loop = UOp.range(4, 900)
     a, b, c = (leaf(n) for n in range(3))
     assert block_of([loop, a, b, c], [(b, loop)]).sorted() == [a, b, loop, c]
 
 
-def test_what_waits_for_a_loop_comes_after_it():
+def test_users_of_a_loop_follow_it():
     loop = UOp.range(4, 900)
     a, b, c = (leaf(n) for n in range(3))
     assert block_of([loop, a, b, c], [(b, loop), (loop, a)]).sorted() == [b, loop, a, c]
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_the_quick_way_gives_the_order_of_the_queue(seed):
+def test_the_fast_path_equals_list_scheduling(seed):
     rng = random.Random(seed)
     loops = [UOp.range(4, 900 + n) for n in range(3)]
     items = [*(leaf(n) for n in range(12)), *loops]
@@ -55,7 +55,7 @@ def test_the_quick_way_gives_the_order_of_the_queue(seed):
     assert block.sorted() == expected
 
 
-def test_a_circle_is_named():
+def test_a_cyclic_dependence_is_reported():
     a, b = (leaf(n) for n in range(2))
     with pytest.raises(SpecError, match="no order of this kernel"):
         block_of([a, b], [(a, b), (b, a)]).sorted()

@@ -66,7 +66,7 @@ def arrays(program):
 
 
 @pytest.mark.parametrize("op", [Ops.ADD, Ops.MAX])
-def test_a_stretch_is_done_for_all_rows_before_the_next_is_begun(op):
+def test_a_block_of_the_reduction_serves_all_rows(op):
     opts = (Opt(OptKind.SWAP, 0, 1), Opt(OptKind.SPLIT, TERMS, 4), Opt(OptKind.KEEP, TERMS, 1))
     program = program_of(matmul(6, 12, 5, op), PLAIN, *opts)
     assert arrays(program) == [6]  # one sum of each row, for the column that is being done
@@ -75,7 +75,7 @@ def test_a_stretch_is_done_for_all_rows_before_the_next_is_begun(op):
     check(program, 6, 12, 5, op)
 
 
-def test_panels_are_filled_once_for_each_stretch():
+def test_panels_are_filled_once_per_block():
     """What a library of linear algebra does: stretches of a strip of columns are packed."""
     opts = (
         Opt(OptKind.VECTOR, COLUMNS, 4), Opt(OptKind.UPCAST, ROWS, 2), Opt(OptKind.SWAP, 0, 1),
@@ -87,7 +87,7 @@ def test_panels_are_filled_once_for_each_stretch():
 
 
 @pytest.mark.parametrize("k", [12, 11])
-def test_several_loops_of_a_sum_go_outside(k):
+def test_several_reduction_loops_move_outside(k):
     opts = (
         Opt(OptKind.SWAP, 0, 1), Opt(OptKind.SPLIT, TERMS, 6), Opt(OptKind.KEEP, TERMS, 1)
     )  # fmt: skip
@@ -97,7 +97,7 @@ def test_several_loops_of_a_sum_go_outside(k):
     check(program, 6, k, 5)
 
 
-def test_rows_can_be_done_in_blocks():
+def test_rows_can_be_blocked():
     opts = (
         Opt(OptKind.SWAP, 0, 1), Opt(OptKind.SPLIT, 1, 3), Opt(OptKind.SPLIT, 3, 4),
         Opt(OptKind.KEEP, 3, 2), Opt(OptKind.STAGE, 3),
@@ -154,7 +154,7 @@ def test_what_is_not_legal(opts, because):
         program_of(matmul(6, 12, 5), PLAIN, *opts)
 
 
-def test_only_what_there_is_room_for_is_kept():
+def test_accumulators_must_fit():
     opts = (Opt(OptKind.SPLIT, TERMS, 4), Opt(OptKind.KEEP, TERMS, 0))
     with pytest.raises(OptError, match="120 bytes would be kept, of at most 64"):
         program_of(matmul(6, 12, 5), TINY, *opts)
@@ -167,7 +167,7 @@ def test_nothing_but_staging_comes_after():
 
 
 @pytest.mark.parametrize("staged", [False, True])
-def test_the_last_stretch_may_be_shorter(staged):
+def test_the_last_block_may_be_shorter(staged):
     opts = [Opt(OptKind.SWAP, 0, 1), Opt(OptKind.SPLIT, TERMS, 4), Opt(OptKind.KEEP, TERMS, 1)]
     program = program_of(
         matmul(6, 11, 5), PLAIN, *opts, *([Opt(OptKind.STAGE, TERMS)] if staged else [])
@@ -175,7 +175,7 @@ def test_the_last_stretch_may_be_shorter(staged):
     check(program, 6, 11, 5)
 
 
-def test_a_sum_in_parts_of_which_the_last_is_shorter():
+def test_a_split_reduction_with_a_remainder():
     program = program_of(matmul(6, 11, 5), PLAIN, Opt(OptKind.SPLIT, TERMS, 4))
     check(program, 6, 11, 5)
     with pytest.raises(OptError, match="shorter than the others"):

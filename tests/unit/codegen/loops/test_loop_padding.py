@@ -59,7 +59,7 @@ PAD_SUM = Opt(OptKind.PADTO, 1, 8)
     ids=["sum", "max", "product"],
 )
 @pytest.mark.parametrize("target", [GRID, PLAIN], ids=["grid", "vector"])
-def test_idle_turns_give_a_reduce_its_identity(op, reference, target):
+def test_padded_iterations_contribute_the_identity(op, reference, target):
     rest = Opt(OptKind.GROUP, 1, 8) if target is GRID else Opt(OptKind.VECTOR, 1, 4)
     program = program_of(row_reduce(op, 3, 5), target, PAD_SUM, rest)
     data = whole(3, 5) - 10  # a zero would be the largest
@@ -78,21 +78,21 @@ def test_idle_turns_give_a_reduce_its_identity(op, reference, target):
     ],
     ids=["one more", "reciprocal", "logarithm", "infinite"],
 )
-def test_what_is_undefined_at_zero_is_dropped(prologue, reference):
+def test_values_that_are_undefined_at_zero_are_masked(prologue, reference):
     ast = row_reduce(Ops.ADD, 2, 5, prologue)
     out, data = np.zeros((2, 1), np.float32), whole(2, 5)
     run(program_of(ast, GRID, PAD_SUM, Opt(OptKind.UNROLL, 1, 4)), out, data)
     np.testing.assert_allclose(out, reference(data).sum(1, keepdims=True), rtol=1e-6)
 
 
-def test_a_division_of_integers_by_what_is_not_read():
+def test_an_integer_division_by_a_masked_load():
     ast = row_reduce(Ops.ADD, 2, 5, lambda v: v.const_like(24).alu(Ops.IDIV, v), dtypes.int)
     out, data = np.zeros((2, 1), np.int32), whole(2, 5, kind=np.int32)
     run(program_of(ast, GRID, PAD_SUM), out, data)
     np.testing.assert_array_equal(out, (24 // data).sum(1, keepdims=True))
 
 
-def test_a_sum_of_products_stays_one():
+def test_a_sum_of_products_stays_a_multiply_add():
     """No choice stands between a product and its sum: both factors are read as zero."""
 
     def product(value):
@@ -104,7 +104,7 @@ def test_a_sum_of_products_stays_one():
     assert loads and all(load.src[1].arg == 0 for load in loads)
 
 
-def test_only_real_turns_store():
+def test_only_valid_iterations_store():
     ast = UOp.sink(pointer(0, 5).store(pointer(1, 5).load() + 1.0))
     opts = (Opt(OptKind.PADTO, 0, 4), Opt(OptKind.LOCAL, 0, 4))
     program = program_of(ast, GRID, *opts)
@@ -114,7 +114,7 @@ def test_only_real_turns_store():
     np.testing.assert_array_equal(out, data + 1)
 
 
-def test_a_kernel_that_reads_what_it_writes():
+def test_a_kernel_in_place():
     """Parts that overlap would add twice; idle turns add nothing."""
     place = pointer(0, 5)
     ast = UOp.sink(place.store(place.load() + 1.0))
@@ -138,7 +138,7 @@ def test_a_part_of_an_axis_is_rounded_up_too():
     assert ends == {6, 4}
 
 
-def test_idle_turns_are_told_from_a_loop_as_long_as_they_make_another():
+def test_padding_to_the_extent_of_another_loop():
     """Of the places one is stored by itself, so that the loop over the others is number 2."""
     one = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(1), (), 1)
     view = ShapeTracker.from_shape((1,)).pad(((0, 3),))

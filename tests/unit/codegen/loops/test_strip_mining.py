@@ -27,12 +27,12 @@ def values(splits, number, new):
     return found
 
 
-def test_an_axis_that_was_left_alone_is_its_range():
+def test_an_axis_without_splits_is_its_range():
     new = ranges(_0=10)
     assert AxisSplits({LOOP: 0}).value(0, new) is new[0]
 
 
-def test_two_splits_count_every_turn_once():
+def test_two_splits_visit_every_iteration_once():
     splits = AxisSplits({LOOP: 0}, {0: Split(1, 2, 6, None), 1: Split(3, 4, 2, None)})
     assert values(splits, 0, ranges(_2=6, _3=2, _4=2)) == [
         6 * (2 * three + four) + two for two in range(6) for three in range(2) for four in range(2)
@@ -45,12 +45,12 @@ def test_the_last_part_overlaps_the_one_before_it():
     assert values(splits, 0, ranges(_1=3, _2=4)) == [0, 1, 2, 3, 4, 5, 6, 7, 6, 7, 8, 9]
 
 
-def test_both_loops_of_a_part_that_is_shorter_are_ragged():
+def test_both_loops_of_a_remainder_are_reported():
     splits = AxisSplits({LOOP: 0}, {0: Split(1, 2, 4, None, remainder=2), 2: Split(3, 4, 2, None)})
     assert splits.remainder_axes() == {1, 2}
 
 
-def test_turns_beyond_the_extent_are_not_real():
+def test_iterations_beyond_the_extent_are_invalid():
     splits = AxisSplits({LOOP: 0}, {1: Split(2, 3, 4, None)}, {0: Pad(LOOP, 1, 12, 10)})
     new = ranges(_2=3, _3=4)
     meant = {}
@@ -65,7 +65,7 @@ def test_turns_beyond_the_extent_are_not_real():
 
 
 @pytest.mark.parametrize("taken", ["splits", "pads"])
-def test_a_copy_is_divided_by_itself(taken):
+def test_a_copy_is_split_independently(taken):
     splits = AxisSplits({LOOP: 0})
     getattr(splits.copy(), taken)[0] = None
     assert getattr(splits, taken) == {}

@@ -31,7 +31,7 @@ def slope(size: int, stride: int, padding: int, n: int = 9, channels: int = 32) 
     ("size", "stride", "padding", "share"),
     [(3, 2, 1, 9 / 16), (4, 2, 1, 16 / 36), (7, 2, 3, 49 / 64), (5, 3, 2, 25 / 36)],
 )
-def test_windows_that_are_no_whole_steps_leave_blanks(size, stride, padding, share):
+def test_windows_that_the_stride_does_not_divide_have_zero_products(size, stride, padding, share):
     (ast,) = kernels(slope(size, stride, padding, 32).uop)
     (reduce,) = loops_for(ast, TARGET, prepared=True).reduces
     found = find_zero_products(reduce)
@@ -41,7 +41,7 @@ def test_windows_that_are_no_whole_steps_leave_blanks(size, stride, padding, sha
 
 
 @pytest.mark.parametrize(("size", "stride", "padding"), [(4, 2, 0), (2, 2, 0), (3, 1, 1)])
-def test_whole_steps_leave_none(size, stride, padding):
+def test_windows_that_the_stride_divides_have_none(size, stride, padding):
     (ast, *_) = kernels(slope(size, stride, padding, 32).uop)
     assert all(find_zero_products(one) is None for one in loops_for(ast, TARGET, True).reduces)
 
@@ -50,7 +50,7 @@ def test_whole_steps_leave_none(size, stride, padding):
     ("size", "stride", "padding", "n"),
     [(3, 2, 1, 8), (3, 2, 0, 9), (4, 2, 1, 8), (3, 2, 1, 7), (5, 3, 2, 9), (3, 4, 1, 8)],
 )
-def test_nothing_but_blanks_is_left_out(size, stride, padding, n):
+def test_only_structural_zeros_are_skipped(size, stride, padding, n):
     count = (n + 2 * padding - size) // stride + 1
     numbers = np.random.default_rng(size + n)
     upstream = numbers.integers(-4, 5, (1, 5, count, count)).astype(np.float32)
@@ -78,7 +78,7 @@ def test_nine_of_sixteen_are_multiplied():
 
 
 @pytest.mark.parametrize("device", ["REF:vector", None])
-def test_zeros_that_were_asked_for_are_multiplied(device):
+def test_zeros_of_padding_are_multiplied(device):
     """What is not finite times zero is NaN, as NumPy has it."""
     a = np.arange(36, dtype=np.float32).reshape(6, 6)
     b = np.where(a % 7 == 3, np.inf, a)

@@ -93,7 +93,7 @@ def test_a_store_of_fewer_axes_shares_the_leading_ones():
     assert nests(store(0, x + 1.0, 4, 8), store(1, total, 4)) == ([[4, 8], [4]], [1])
 
 
-def test_each_keeps_the_rest_of_its_axes():
+def test_each_store_keeps_its_other_axes():
     x = load(2, 4, 6)
     wide = x.view(shape(4, 6).reshape((4, 6, 1)).expand((4, 6, 3)))
     narrow = reshaped(x, 4, 2, 3)
@@ -114,7 +114,7 @@ def test_axes_of_one_element_make_no_difference():
     assert sum(node.op is Ops.REDUCE for node in sink.toposort()) == 1
 
 
-def test_what_is_on_chip_before_is_no_reason_to_turn_loops_inside_out():
+def test_global_rows_do_not_change_the_loop_order():
     """A row by row copy and sums of columns: each in the order that suits it."""
     row = kept(load(2, 4, 8) + 1.0)
     columns = row.reduce(Ops.ADD, (0,))
@@ -123,7 +123,7 @@ def test_what_is_on_chip_before_is_no_reason_to_turn_loops_inside_out():
     assert nests(store(0, row, 4, 8), store(1, rows, 4, 1))[1] == [1]
 
 
-def test_what_reads_nothing_in_common_stands_apart_unless_it_must_not():
+def test_stores_without_common_loads_fuse_only_if_forced():
     two = (store(0, load(2, 4, 8) + 1.0, 4, 8), store(1, load(3, 4, 5) + 1.0, 4, 5))
     assert nests(*two)[1] == [0]
     assert nests(*two, always_fuse=True)[1] == [1]
@@ -135,14 +135,14 @@ def test_products_of_matrices_have_tiles_of_their_own():
     assert nests(*two, always_fuse=True)[1] == [2]
 
 
-def test_a_bias_does_not_stand_in_the_tiles_of_the_weights():
+def test_a_bias_is_outside_the_tiles_of_the_weights():
     loops, common = nests(*weights_and_bias().src)
     assert loops == [[4, 6], [4]] and common == [0]
 
 
 @pytest.mark.parametrize("target", [PLAIN, WIDE, GRID], ids=["plain", "wide", "grid"])
 @pytest.mark.parametrize("choose", [nothing, None], ids=["plain", "heuristic"])
-def test_weights_and_bias_are_right_either_way(target, choose):
+def test_weights_and_bias_have_equal_values_either_way(target, choose):
     rng = np.random.default_rng(0)
     dy, x = (rng.integers(-4, 5, (8, width)).astype(np.float32) for width in (4, 6))
     weights, bias = np.zeros((4, 6), np.float32), np.zeros(4, np.float32)
@@ -190,7 +190,7 @@ def test_whole_reduces_of_one_input_run_in_one_loop():
     assert sum(u.op is Ops.RANGE for u in program.uops) == 1
 
 
-def test_reduces_that_read_nothing_in_common_run_apart():
+def test_reduces_without_common_loads_have_own_loops():
     both = load(1, 4, 64).reduce(Ops.ADD, (1,)) + load(2, 4, 64).reduce(Ops.ADD, (1,))
     sink = lowerer.run(UOp.sink(store(0, both, 4, 1)))
     first, second = (node for node in sink.toposort() if node.op is Ops.REDUCE)
@@ -206,7 +206,7 @@ def test_nests_are_chosen_without_a_kernel():
     assert is_one(1) and not is_one(UOp.variable("n", 1, 4))
 
 
-def test_outer_loops_are_shared_by_what_has_them():
+def test_stores_with_equal_outer_axes_share_them():
     loops = {axis: UOp.range(extent, axis) for axis, extent in enumerate((4, 8))}
     known = StoreNests(always_fuse=False, outer=1)
     known.add((4, 8), load(2, 4, 8), loops)

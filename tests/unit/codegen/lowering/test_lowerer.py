@@ -85,7 +85,7 @@ def test_softmax_is_two_reduces_and_a_store_under_one_loop():
     assert loops_of(reduces[0]) != loops_of(reduces[1])
 
 
-def test_reduces_that_do_not_need_each_other_share_a_loop():
+def test_independent_reduces_share_a_loop():
     x = load(1, shape(4, 8), 32)
     both = x.reduce(Ops.ADD, (1,)) + x.reduce(Ops.MAX, (1,))
     first, second = nodes(run(UOp.sink(store(both, 4, 1))), Ops.REDUCE)
@@ -101,7 +101,7 @@ def test_reduces_in_different_loops_share_none():
     assert {len(ranges_of(first)), len(ranges_of(second))} == {0, 1}
 
 
-def test_a_sum_over_what_does_not_change_is_a_product():
+def test_a_sum_of_an_invariant_is_a_product():
     x = load(1, shape(4, 1).expand((4, 9)), 4)
     sink = run(UOp.sink(store(x.reduce(Ops.ADD, (1,)), 4, 1)))
     assert not nodes(sink, Ops.REDUCE)
@@ -170,7 +170,7 @@ def test_large_buffers_are_addressed_with_64_bits():
     assert stored.src[0].src[1].dtype is dtypes.long
 
 
-def test_many_elements_in_few_places_are_addressed_with_32_bits():
+def test_expanded_views_are_addressed_with_32_bits():
     """Factors of a product are repeated along each other's axes; where they are is what counts."""
     rows, columns, terms = 1 << 11, 1 << 11, 1 << 11
     st = shape(rows, 1, terms).expand((rows, columns, terms))
