@@ -20,11 +20,11 @@ MOST_STORES = 32
 _LOOPS = frozenset({Ops.RANGE, Ops.SPECIAL})
 
 
-def crowded_loops(uops: Sequence[UOp]) -> frozenset[UOp]:
+def store_heavy_loops(uops: Sequence[UOp]) -> frozenset[UOp]:
     """Loops (RANGE, and the launch index that is a loop) of more than MOST_STORES stores."""
-    crowded: set[UOp] = set()
+    heavy: set[UOp] = set()
     open_loops: list[UOp] = []
-    stores = 0  # since the last loop was opened or closed: in the innermost, all there are
+    stores = 0  # since the last loop was opened or closed
     for u in uops:
         if u.op is Ops.STORE:
             stores += 1
@@ -33,10 +33,10 @@ def crowded_loops(uops: Sequence[UOp]) -> frozenset[UOp]:
             stores = 0
         elif u.op is Ops.ENDRANGE:
             if stores > MOST_STORES:
-                crowded.add(u.src[0])
+                heavy.add(u.src[0])
             if u.src[0] in open_loops:
                 open_loops.remove(u.src[0])
-            stores = -len(uops)  # what is around it is not innermost
+            stores = -len(uops)  # the enclosing loop is not innermost
     if stores > MOST_STORES and open_loops:
-        crowded.add(open_loops[-1])
-    return frozenset(crowded)
+        heavy.add(open_loops[-1])
+    return frozenset(heavy)

@@ -21,13 +21,13 @@ from weft.plugin import Function, GroupOp, Ops, UOp, dtypes
 
 LEAST_COPIES = 6
 LEAST_STEPS = 16
-"""Of operations in a chain."""
-LEAST_TURNS = 256
-"""Of the loop before the chains: what a call costs then is lost beside it."""
-SHORT = 16
-"""Turns of a loop behind such a one, all of which are done as often as it is."""
-MOST_GIVEN = 6
-"""Values that a call is given: they are to fit into registers."""
+"""Operations in a chain."""
+LEAST_ITERATIONS = 256
+"""Of the loop before the chains, next to which the cost of calls is negligible."""
+SHORT_LOOP = 16
+"""Iterations of a short loop after a long one, which counts as part of it."""
+MOST_PARAMETERS = 6
+"""Parameters of a function, which must fit into registers."""
 _OPENS = frozenset({Ops.RANGE, Ops.IF, Ops.SPECIAL})
 _CONTROL = _OPENS | {Ops.ENDRANGE, Ops.ENDIF}
 _STEPS = GroupOp.Elementwise
@@ -43,56 +43,57 @@ class _Chain(NamedTuple):
 
 
 def outline(uops: Sequence[UOp]) -> tuple[Sequence[UOp], list[Function]]:
-    """The program with calls in place of chains, and the functions that are called."""
-    late = _behind_loops(uops)
+    """The program with calls in place of repeated chains, and the functions that are called."""
+    late = _after_long_loops(uops)
     if len(late) < LEAST_COPIES * LEAST_STEPS:
         return uops, []
     constant = _constants(late)
-    alike: dict[tuple[object, ...], list[_Chain]] = {}
-    for steps in _owned(uops, late, constant):
+    chains_of: dict[tuple[object, ...], list[_Chain]] = {}
+    for steps in _chains(uops, late, constant):
         if len(steps) >= LEAST_STEPS and steps[-1].dtype.scalar() in _LANES:
-            chain = _chain(steps[-1], constant.union(steps))
-            if len(chain.given) <= MOST_GIVEN and not any(map(_is_mask, chain.given)):
-                alike.setdefault(chain.shape, []).append(chain)
-    chosen = [chains for chains in alike.values() if len(chains) >= LEAST_COPIES]
-    return _called(uops, chosen) if chosen else (uops, [])
+            chain = _canonical_chain(steps[-1], constant.union(steps))
+            if len(chain.given) <= MOST_PARAMETERS and not any(map(_is_mask, chain.given)):
+                chains_of.setdefault(chain.shape, []).append(chain)
+    chosen = [chains for chains in chains_of.values() if len(chains) >= LEAST_COPIES]
+    return _with_calls(uops, chosen) if chosen else (uops, [])
 
 
 def _is_mask(u: UOp) -> bool:
     return u.dtype.count > 1 and dtypes.is_bool(u.dtype)
 
 
-def _behind_loops(uops: Sequence[UOp]) -> dict[UOp, int]:
-    """The block of every operation on vectors that has a long loop before it, in the loop that
-    holds both, or in a short one within that."""
+def _after_long_loops(uops: Sequence[UOp]) -> dict[UOp, int]:
+    """The block of every vector operation that follows a long loop in the same loop, or in a short
+    one within that."""
     late: dict[UOp, int] = {}
     block = 0
-    turns = [1]  # by open block: of the longest loop that was closed in it
-    follows = [False]  # likewise: whether it is a short loop behind a long one
+    trip_counts = [1]  # by open block: of its longest loop that was closed
+    follows = [False]  # by open block: whether it is a short loop after a long one
     is_late = False
     for u in uops:
         if u.op in _CONTROL:
             block += 1
             if u.op in _OPENS:
-                turns.append(1)
-                follows.append(is_late and u.op is Ops.RANGE and 1 < _turns(u) <= SHORT)
+                trip_counts.append(1)
+                follows.append(is_late and u.op is Ops.RANGE and 1 < _trip_count(u) <= SHORT_LOOP)
             else:
                 follows.pop()
-                within = turns.pop() * _turns(u.src[0])
-                turns[-1] = max(turns[-1], within)
-            is_late = turns[-1] >= LEAST_TURNS or follows[-1]
+                within = trip_counts.pop() * _trip_count(u.src[0])
+                trip_counts[-1] = max(trip_counts[-1], within)
+            is_late = trip_counts[-1] >= LEAST_ITERATIONS or follows[-1]
         elif is_late and u.op in _STEPS and u.dtype.count > 1:
             late[u] = block
     return late
 
 
-def _turns(opened: UOp) -> int:
+def _trip_count(opened: UOp) -> int:
+    """The number of iterations of a loop; 1 where it is unknown."""
     end = opened.src[0]
     return int(end.arg) if opened.op is Ops.RANGE and end.op is Ops.CONST else 1
 
 
 def _constants(late: Iterable[UOp]) -> frozenset[UOp]:
-    """What is made of constants alone, among these nodes and what they are made of."""
+    """The nodes computed from constants alone, among these and their sources."""
     found: dict[UOp, bool] = {}
 
     def is_constant(u: UOp) -> bool:
@@ -107,22 +108,23 @@ def _constants(late: Iterable[UOp]) -> frozenset[UOp]:
     return frozenset(u for u, known in found.items() if known)
 
 
-def _owned(
+def _chains(
     uops: Sequence[UOp], late: dict[UOp, int], constant: frozenset[UOp]
 ) -> Iterable[list[UOp]]:
-    """The nodes of each chain, of which the last is the result: all users of the others are of the
-    same chain, and stand in the same block."""
+    """The nodes of each chain, the result last: all users of the other nodes are in the same chain
+    and block."""
     owner: dict[UOp, UOp] = {}
-    asked: dict[UOp, UOp | None] = {}  # by whose nodes; None: by several chains, or something else
+    # the chain of a node's users; None: several chains, or another node
+    user_chain: dict[UOp, UOp | None] = {}
     for u in reversed(uops):
         mine = None
         if u in late and u not in constant:
-            mine = asked.get(u)
+            mine = user_chain.get(u)
             if mine is None or late[mine] != late[u]:
                 mine = u
             owner[u] = mine
         for source in u.src:
-            asked[source] = mine if asked.get(source, mine) is mine else None
+            user_chain[source] = mine if user_chain.get(source, mine) is mine else None
     found: dict[UOp, list[UOp]] = {}
     for u in uops:
         if u in owner:
@@ -130,8 +132,8 @@ def _owned(
     return found.values()
 
 
-def _chain(result: UOp, inside: frozenset[UOp]) -> _Chain:
-    """Nodes in an order that depends on nothing but their sources, each told by places in it."""
+def _canonical_chain(result: UOp, inside: frozenset[UOp]) -> _Chain:
+    """A chain in an order that depends on its sources alone, each given by its position."""
     places: dict[UOp, int] = {}
     rows: list[object] = []
     given: list[UOp] = []
@@ -155,9 +157,10 @@ def _chain(result: UOp, inside: frozenset[UOp]) -> _Chain:
     return _Chain(tuple(rows), tuple(given), tuple(steps))
 
 
-def _called(
+def _with_calls(
     uops: Sequence[UOp], chosen: Sequence[Sequence[_Chain]]
 ) -> tuple[Sequence[UOp], list[Function]]:
+    """The program with calls in place of the chosen chains, and the functions."""
     functions: list[Function] = []
     calls: dict[UOp, tuple[str, tuple[UOp, ...]]] = {}
     for number, chains in enumerate(chosen):
@@ -173,11 +176,11 @@ def _called(
             became[u] = UOp(Ops.CUSTOMI, u.dtype, sources, text)
         else:
             became[u] = u if sources == u.src else u.replace(src=sources)
-    return _needed([became[u] for u in uops]), functions
+    return _without_dead_code([became[u] for u in uops]), functions
 
 
-def _needed(uops: Sequence[UOp]) -> list[UOp]:
-    """Without arithmetic that nobody uses any more."""
+def _without_dead_code(uops: Sequence[UOp]) -> list[UOp]:
+    """The nodes without unused arithmetic."""
     kept: list[UOp] = []
     used: set[UOp] = set()
     for u in reversed(uops):

@@ -19,10 +19,10 @@ from weft.plugin import (
     dtypes,
 )
 from weft_cpu_clang import thread_loop
-from weft_cpu_clang.alias_checks import crowded_loops
+from weft_cpu_clang.alias_checks import store_heavy_loops
 from weft_cpu_clang.outlining import outline
 from weft_cpu_clang.toolchain import PAIRS, Facts
-from weft_cpu_clang.unroll_pragmas import TURNS, outer_loops, tile_loops
+from weft_cpu_clang.unroll_pragmas import UNROLL_FACTOR, outer_loops, tile_loops
 
 _BEFORE = """\
 #pragma clang attribute push(__attribute__((target("{targets}"))), apply_to = function)
@@ -30,7 +30,7 @@ _BEFORE = """\
 _PAIRS = "typedef __bf16 pairs16 __attribute__((vector_size(64)));\n"
 # Unknown code that does nothing: clang compares only the stores of one iteration.
 _ALIAS_BARRIER = '__asm__ volatile("");'
-_UNROLL = f"#pragma clang loop unroll_count({TURNS})"
+_UNROLL = f"#pragma clang loop unroll_count({UNROLL_FACTOR})"
 _NO_UNROLL = "#pragma clang loop unroll(disable)"
 _PAGE = 4096
 _AFTER = "#pragma clang attribute pop\n"
@@ -55,10 +55,9 @@ class ClangRenderer(CStyleRenderer):
     """The dialect, and the instructions that have no operator.
 
     The extensions for bfloat16 and small integers are switched on in kernels that multiply with
-    them, and only there: conversions by the one would lose subnormal numbers, and what clang makes
-    of other sums with the other is wrong (see `toolchain`). Long walks through memory have
-    registers of half the length on processors that split the long ones anyway: they are then about
-    4 % faster.
+    them, and only there: the one makes conversions lose subnormal numbers, with the other clang
+    compiles other sums wrongly (see `toolchain`). Streams use registers of half the length on
+    processors that split the long ones: they are then about 4 % faster.
 
     :param prefetches: streams are prefetched; otherwise the processor does so by itself.
     :param masked_loads: the processor loads lanes under masks.
@@ -97,7 +96,7 @@ class ClangRenderer(CStyleRenderer):
         """Pragmas for unrolling, and barriers against alias checks."""
         found = {loop: LoopText(_NO_UNROLL) for loop in outer_loops(uops)}
         found |= {loop: LoopText(_UNROLL) for loop in tile_loops(uops)}
-        for loop in crowded_loops(uops):
+        for loop in store_heavy_loops(uops):
             found[loop] = found.get(loop, LoopText())._replace(inside=_ALIAS_BARRIER)
         return found
 

@@ -23,9 +23,9 @@ PARAMETERS = ("const long long part0", "const long long parts0")
 
 
 def index_first(uops: Sequence[UOp]) -> Sequence[UOp]:
-    """The nodes with gidx0, and what its end is made of, before all others.
+    """The nodes with gidx0 and its end before all others.
 
-    Accumulators are cleared in every turn, so that nothing may stand before the loop.
+    Accumulators are cleared in every iteration, so nothing may come before the loop.
     """
     index = [u for u in uops if u.op is Ops.SPECIAL and u.arg.startswith("gidx")]
     if not index:
@@ -36,8 +36,8 @@ def index_first(uops: Sequence[UOp]) -> Sequence[UOp]:
 
 def loop(name: str, kind: str, end: str) -> tuple[str, str]:
     """Two lines: the end of this call's part, and the head of its loop."""
-    turns = f"(long long)({end})"
-    first, last = f"{turns} * part0 / parts0", f"{turns} * (part0 + 1) / parts0"
+    count = f"(long long)({end})"
+    first, last = f"{count} * part0 / parts0", f"{count} * (part0 + 1) / parts0"
     return (
         f"const {kind} last0 = ({kind})({last});",
         f"for ({kind} {name} = ({kind})({first}); {name} < last0; {name}++) {{",
@@ -45,7 +45,8 @@ def loop(name: str, kind: str, end: str) -> tuple[str, str]:
 
 
 def entry(name: str, types: Sequence[str]) -> list[str]:
-    """The function that takes words, for a kernel with parameters of these types."""
+    """The function that takes all arguments as words, for a kernel with parameters of these
+    types."""
     given = [f"({kind})words0[{i}]" for i, kind in enumerate(types)]
     call = ", ".join([*given, "part0", "parts0"])
     parameters = ", ".join(["const long long* words0", *PARAMETERS])

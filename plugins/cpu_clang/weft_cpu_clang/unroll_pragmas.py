@@ -24,20 +24,20 @@ from collections.abc import Sequence
 
 from weft.plugin import PREFETCHES, AxisKind, Ops, UOp
 
-TURNS = 4
-LEAST, MOST = 8, 32  # multiply-adds of a turn: fewer are written out before, more are text enough
-FEW = 16  # turns that a compiler thinks of writing out, all of them
-MUCH = 24  # nodes that are too many to be written out so often
+UNROLL_FACTOR = 4
+LEAST_PRODUCTS, MOST_PRODUCTS = 8, 32  # multiply-adds per iteration: fewer are unrolled before
+FEW_ITERATIONS = 16  # up to which a compiler considers full unrolling
+MANY_NODES = 24  # from which on full unrolling is not profitable
 _LOOPS = frozenset({Ops.RANGE, Ops.SPECIAL})
 _CONSTANTS = frozenset({Ops.CONST, Ops.VCONST})
 _PRODUCTS = frozenset({Ops.MULACC, Ops.DOT})
 
 
 def tile_loops(uops: Sequence[UOp]) -> frozenset[UOp]:
-    """Innermost RANGEs over the terms of sums with LEAST to MOST multiply-adds a turn, which have
-    at least 4 * TURNS turns, and read nothing under a gate."""
+    """Innermost RANGEs over the terms of sums with LEAST_PRODUCTS to MOST_PRODUCTS multiply-adds
+    per iteration, which have at least 4 * UNROLL_FACTOR iterations, and no masked loads."""
     found: set[UOp] = set()
-    products = 0  # since the last loop was opened or closed: in the innermost, all there are
+    products = 0  # since the last loop was opened or closed
     for u in uops:
         if u.op in _PRODUCTS:
             products += 1
@@ -47,19 +47,24 @@ def tile_loops(uops: Sequence[UOp]) -> frozenset[UOp]:
             products = 0
         elif u.op is Ops.ENDRANGE:
             loop = u.src[0]
-            if loop.arg.kind is AxisKind.REDUCE and LEAST <= products <= MOST and _is_long(loop):
+            if (
+                loop.arg.kind is AxisKind.REDUCE
+                and LEAST_PRODUCTS <= products <= MOST_PRODUCTS
+                and _is_long(loop)
+            ):
                 found.add(loop)
-            products = -len(uops)  # what is around it is not innermost
+            products = -len(uops)  # the enclosing loop is not innermost
     return frozenset(found)
 
 
 def _is_long(loop: UOp) -> bool:
     extent = loop.src[0]
-    return extent.op is Ops.CONST and extent.arg >= 4 * TURNS
+    return extent.op is Ops.CONST and extent.arg >= 4 * UNROLL_FACTOR
 
 
 def outer_loops(uops: Sequence[UOp]) -> frozenset[UOp]:
-    """RANGEs of at most FEW turns around other loops, with at least MUCH nodes (no constants)."""
+    """RANGEs of at most FEW_ITERATIONS iterations around other loops, with at least MANY_NODES
+    nodes (no constants)."""
     found: set[UOp] = set()
     opened: list[list[int]] = [[0, 0]]  # nodes, loops within
     for u in uops:
@@ -70,7 +75,12 @@ def outer_loops(uops: Sequence[UOp]) -> frozenset[UOp]:
             count, within = opened.pop()
             opened[-1][0] += count
             extent = u.src[0].src[0]
-            if within and count >= MUCH and extent.op is Ops.CONST and extent.arg <= FEW:
+            if (
+                within
+                and count >= MANY_NODES
+                and extent.op is Ops.CONST
+                and extent.arg <= FEW_ITERATIONS
+            ):
                 found.add(u.src[0])
         elif u.op not in _CONSTANTS:
             opened[-1][0] += 1

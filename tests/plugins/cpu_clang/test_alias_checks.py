@@ -5,7 +5,7 @@ from weft.device.program import LinearProgram
 from weft.render import CStyleRenderer
 from weft.uop import Ops, UOp
 from weft.uop.args import AxisKind, RangeArg
-from weft_cpu_clang.alias_checks import MOST_STORES, crowded_loops
+from weft_cpu_clang.alias_checks import MOST_STORES, store_heavy_loops
 from weft_cpu_clang.renderer import ClangRenderer, clang_dialect
 
 DATA = UOp(Ops.DEFINE_GLOBAL, dtypes.int.ptr(1 << 12, AddrSpace.GLOBAL), (), 0)
@@ -32,16 +32,16 @@ def stores(count, at):
 def test_loops_are_crowded_from_so_many_stores_on():
     loop = opened(0)
     for count, found in ((MOST_STORES, frozenset()), (MOST_STORES + 1, {loop})):
-        assert crowded_loops([DATA, loop, *stores(count, loop), closed(loop)]) == found
+        assert store_heavy_loops([DATA, loop, *stores(count, loop), closed(loop)]) == found
 
 
 def test_only_innermost_loops_are():
     outer, inner = opened(0), opened(1)
     many = stores(2 * MOST_STORES, outer)
     uops = [DATA, outer, *many, inner, *stores(1, inner), closed(inner), *many, closed(outer)]
-    assert not crowded_loops(uops)
+    assert not store_heavy_loops(uops)
     uops = [DATA, outer, inner, *stores(2 * MOST_STORES, inner), closed(inner), closed(outer)]
-    assert crowded_loops(uops) == {inner}
+    assert store_heavy_loops(uops) == {inner}
 
 
 def test_stores_outside_of_loops_and_of_two_loops_do_not_add_up():
@@ -50,12 +50,12 @@ def test_stores_outside_of_loops_and_of_two_loops_do_not_add_up():
     start = UOp.const(dtypes.int, 3)
     uops = [DATA, start, *stores(half, start), first, *stores(half, first), closed(first)]
     uops += [second, *stores(half, second), closed(second), *stores(half, start)]
-    assert not crowded_loops(uops)
+    assert not store_heavy_loops(uops)
 
 
 def test_the_index_of_a_launch_is_a_loop():
     index = UOp(Ops.SPECIAL, dtypes.int, (UOp.const(dtypes.int, 9),), "gidx0")
-    assert crowded_loops([DATA, index, *stores(MOST_STORES + 1, index)]) == {index}
+    assert store_heavy_loops([DATA, index, *stores(MOST_STORES + 1, index)]) == {index}
 
 
 def test_a_barrier_stands_at_their_head():

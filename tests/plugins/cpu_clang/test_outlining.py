@@ -7,7 +7,13 @@ from weft.device.program import LinearProgram
 from weft.render import CStyleRenderer
 from weft.uop import Ops, UOp
 from weft.uop.args import AxisKind, RangeArg
-from weft_cpu_clang.outlining import LEAST_COPIES, LEAST_STEPS, LEAST_TURNS, SHORT, outline
+from weft_cpu_clang.outlining import (
+    LEAST_COPIES,
+    LEAST_ITERATIONS,
+    LEAST_STEPS,
+    SHORT_LOOP,
+    outline,
+)
 from weft_cpu_clang.renderer import ClangRenderer, clang_dialect
 
 VEC = dtypes.float.vec(8)
@@ -27,7 +33,7 @@ def chain(a, b, steps, factor=3.0):
     return value
 
 
-def kernel(values, turns=LEAST_TURNS, behind=0):
+def kernel(values, turns=LEAST_ITERATIONS, behind=0):
     """A loop of so many turns that stores something, and after it a store of each value; `behind`:
     in another loop of so many turns."""
     end = UOp.const(dtypes.int, turns)
@@ -71,7 +77,7 @@ def test_chains_that_differ_in_what_they_are_given_are_calls_of_one_function():
 @pytest.mark.parametrize(
     "uops",
     [
-        kernel(chains(), turns=LEAST_TURNS - 1),
+        kernel(chains(), turns=LEAST_ITERATIONS - 1),
         kernel(chains(copies=LEAST_COPIES - 1)),
         kernel(chains(steps=LEAST_STEPS - 1)),
         kernel(chains(LEAST_COPIES - 1) + chains(1, factor=5.0)),
@@ -132,10 +138,10 @@ def test_the_function_is_declared_and_written_once():
 @pytest.mark.parametrize(
     ("turns", "behind", "wanted"),
     [
-        (LEAST_TURNS, 4, True),
-        (LEAST_TURNS, SHORT, True),
-        (LEAST_TURNS, SHORT + 1, False),  # as often as the long one, or more
-        (LEAST_TURNS // 4, 8, False),  # twice as many turns in all, but none behind them
+        (LEAST_ITERATIONS, 4, True),
+        (LEAST_ITERATIONS, SHORT_LOOP, True),
+        (LEAST_ITERATIONS, SHORT_LOOP + 1, False),  # as often as the long one, or more
+        (LEAST_ITERATIONS // 4, 8, False),  # twice as many turns in all, but none behind them
     ],
 )
 def test_a_short_loop_behind_a_long_one_belongs_to_it(turns, behind, wanted):

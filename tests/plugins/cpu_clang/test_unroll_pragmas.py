@@ -8,10 +8,18 @@ from weft.render import CStyleRenderer
 from weft.uop import Ops, UOp
 from weft.uop.args import PREFETCH_L1, AxisKind, RangeArg
 from weft_cpu_clang.renderer import ClangRenderer, clang_dialect
-from weft_cpu_clang.unroll_pragmas import FEW, LEAST, MOST, MUCH, TURNS, outer_loops, tile_loops
+from weft_cpu_clang.unroll_pragmas import (
+    FEW_ITERATIONS,
+    LEAST_PRODUCTS,
+    MANY_NODES,
+    MOST_PRODUCTS,
+    UNROLL_FACTOR,
+    outer_loops,
+    tile_loops,
+)
 
 DATA = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(1 << 12, AddrSpace.GLOBAL), (), 0)
-LONG = 4 * TURNS
+LONG = 4 * UNROLL_FACTOR
 
 
 def opened(number, extent=LONG, kind=AxisKind.REDUCE):
@@ -41,7 +49,13 @@ def sources(program):
 
 
 @pytest.mark.parametrize(
-    "count, is_one", [(LEAST - 1, False), (LEAST, True), (MOST, True), (MOST + 1, False)]
+    "count, is_one",
+    [
+        (LEAST_PRODUCTS - 1, False),
+        (LEAST_PRODUCTS, True),
+        (MOST_PRODUCTS, True),
+        (MOST_PRODUCTS + 1, False),
+    ],
 )
 def test_tiles_have_so_many_products(count, is_one):
     loop = opened(0)
@@ -52,15 +66,15 @@ def test_tiles_have_so_many_products(count, is_one):
 def test_only_long_loops_over_terms_are():
     variable = UOp(Ops.DEFINE_VAR, dtypes.int, (), ("n", 1, 1000))
     for loop in (opened(0, LONG - 1), opened(0, LONG, AxisKind.LOOP), opened(0, variable)):
-        assert not tile_loops([DATA, loop, *products(LEAST, loop), closed(loop)])
+        assert not tile_loops([DATA, loop, *products(LEAST_PRODUCTS, loop), closed(loop)])
 
 
 def test_only_innermost_loops_are():
     outer, inner = opened(0), opened(1)
-    many = products(LEAST, outer)
+    many = products(LEAST_PRODUCTS, outer)
     uops = [DATA, outer, *many, inner, *products(1, inner), closed(inner), *many, closed(outer)]
     assert not tile_loops(uops)
-    uops = [DATA, outer, inner, *products(LEAST, inner), closed(inner), closed(outer)]
+    uops = [DATA, outer, inner, *products(LEAST_PRODUCTS, inner), closed(inner), closed(outer)]
     assert tile_loops(uops) == {inner}
 
 
@@ -73,18 +87,18 @@ def test_elements_under_gates_are_not_tested_several_at_a_time():
         (PREFETCH_L1, {loop}),
     ):  # to ask for what comes is no read
         load = UOp(Ops.LOAD, dtypes.float, (place,), arg)
-        uops = [DATA, loop, *products(LEAST, loop), gate, place, load, closed(loop)]
+        uops = [DATA, loop, *products(LEAST_PRODUCTS, loop), gate, place, load, closed(loop)]
         assert tile_loops(uops) == found
 
 
 def test_the_pragma_stands_before_the_loop():
     loop = opened(0)
     stored = UOp(Ops.INDEX, DATA.dtype, (DATA, loop))
-    steps = products(LEAST, loop)
+    steps = products(LEAST_PRODUCTS, loop)
     store = UOp(Ops.STORE, dtypes.void, (stored, steps[-1]))
     program = LinearProgram("k", (DATA, loop.src[0], loop, *steps, store, closed(loop)))
     plain, lines = sources(program)
-    pragma = f"#pragma clang loop unroll_count({TURNS})"
+    pragma = f"#pragma clang loop unroll_count({UNROLL_FACTOR})"
     (place,) = [n for n, line in enumerate(lines) if line.strip() == pragma]
     assert lines[place + 1].strip().startswith("for (")
     assert lines[:place] + lines[place + 1 :] == plain
@@ -97,7 +111,12 @@ def nested(few, nodes):
 
 
 @pytest.mark.parametrize(
-    "few, nodes, is_one", [(FEW, MUCH, True), (FEW + 1, MUCH, False), (FEW, MUCH - 1, False)]
+    "few, nodes, is_one",
+    [
+        (FEW_ITERATIONS, MANY_NODES, True),
+        (FEW_ITERATIONS + 1, MANY_NODES, False),
+        (FEW_ITERATIONS, MANY_NODES - 1, False),
+    ],
 )
 def test_short_loops_around_much_stay_loops(few, nodes, is_one):
     outer, uops = nested(few, nodes)
@@ -106,11 +125,11 @@ def test_short_loops_around_much_stay_loops(few, nodes, is_one):
 
 def test_loops_around_none_are_nobodys_outer_ones():
     loop = opened(0, 3)
-    assert not outer_loops([DATA, loop, *products(MUCH, loop), closed(loop)])
+    assert not outer_loops([DATA, loop, *products(MANY_NODES, loop), closed(loop)])
 
 
 def test_the_compiler_is_told_to_leave_outer_ones():
-    outer, uops = nested(3, MUCH)
+    outer, uops = nested(3, MANY_NODES)
     stored = UOp(Ops.INDEX, DATA.dtype, (DATA, uops[2]))
     store = UOp(Ops.STORE, dtypes.void, (stored, uops[-3]))
     ends = [uops[1].src[0], uops[2].src[0]]
