@@ -72,7 +72,7 @@ def test_index_and_valid_always_gives_a_gate():
     assert gate is UOp.const(dtypes.bool, True)
 
 
-def test_what_is_never_seen_is_gated_off():
+def test_invisible_elements_are_gated():
     hidden = make(4).pad(((4, 0),)).shrink(((0, 4),))
     _, gate = expr_from_ranges(hidden, symbolic_ranges(hidden.shape))
     assert gate is UOp.const(dtypes.bool, False)

@@ -54,7 +54,7 @@ def test_pooling_windows_are_one_view():
     assert windows.shrink(((0, 3), (0, 6))) is ShapeTracker((View.create((3, 6), (1, 1)),))
 
 
-def test_real_size_counts_what_is_read():
+def test_real_size_counts_elements_that_are_read():
     assert make(4, 6).real_size() == 24
     assert make(4, 6).shrink(((0, 2), (0, 3))).real_size() == 9
     assert make(4, 6).flip((True, True)).real_size() == 24
@@ -94,7 +94,7 @@ def test_the_inverse_of_a_rearrangement(moved):
     assert moved + moved.invert((4, 6)) is make(4, 6)
 
 
-def test_what_loses_or_repeats_has_no_inverse():
+def test_views_that_drop_or_repeat_elements_have_no_inverse():
     assert make(4, 6).shrink(((0, 2), (0, 6))).invert((4, 6)) is None
     assert make(1, 6).expand((4, 6)).invert((1, 6)) is None
     assert make(4, 6).pad(((1, 0), (0, 0))).invert((4, 6)) is None
@@ -118,7 +118,7 @@ def test_a_symbolic_window_over_a_cache():
     assert free.real_size() == 256
 
 
-def test_expanding_what_a_symbolic_mask_stands_on():
+def test_expanding_an_axis_with_a_symbolic_mask():
     n = Variable("n", 0, 2)
     padded = make(1, 3).pad(((n, 2 - n), (0, 0))).shrink(((1, 2), (0, 3))).expand((4, 3))
     assert padded.shape == (4, 3) and len(padded.views) == 2

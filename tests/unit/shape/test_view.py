@@ -69,7 +69,7 @@ def test_padding_nothing_is_the_view():
     assert view.pad(((0, 0), (0, 0))) is view
 
 
-def test_padding_what_is_empty_gives_only_zeros():
+def test_padding_an_empty_axis_gives_zeros():
     assert View.create((0, 3)).pad(((1, 1), (0, 0))).hides_all
 
 
@@ -87,7 +87,7 @@ def test_expanding_a_hidden_axis_keeps_it_hidden():
     ("new", "strides"),
     [((6, 4), (4, 1)), ((2, 12), (12, 1)), ((1, 24), (0, 1)), ((2, 3, 2, 2), (12, 4, 2, 1))],
 )
-def test_reshape_of_what_is_contiguous(new, strides):
+def test_reshape_of_a_contiguous_view(new, strides):
     assert View.create((2, 3, 4)).reshape(new).strides == strides
 
 
@@ -119,7 +119,7 @@ def test_reshape_splits_an_interval_inside_one_block():
     assert view.strides == (0, 1) and view.offset == 0
 
 
-def test_an_axis_seen_at_one_index_merges_with_what_follows():
+def test_an_axis_visible_at_one_index_merges_with_the_next():
     # row 1 of two rows is seen: whatever its stride, the two axes are one
     view = View.create((1, 3), (0, 5)).pad(((1, 0), (0, 0)))
     assert view.reshape((6,)).mask == ((3, 6),)

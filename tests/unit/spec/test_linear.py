@@ -32,12 +32,12 @@ def test_sources_come_first():
     assert "is not visible here" in refused(doubled()[::-1][1:])
 
 
-def test_no_node_comes_twice():
+def test_no_node_occurs_twice():
     nodes = doubled()
     assert refused([nodes[0], *nodes]) == "it occurs twice in the list"
 
 
-def test_what_is_opened_is_closed():
+def test_loops_and_conditions_are_closed():
     assert refused(doubled()[:-1]) == "it is never closed"
 
 
@@ -63,7 +63,7 @@ def test_views_and_reduces_are_gone():
     assert refused(list(node.toposort())) == "a linear program has no such node"
 
 
-def test_lanes_do_not_exchange_where_they_may_part():
+def test_a_shuffle_is_not_in_divergent_code():
     b = Builder()
     out, item = b.argument(0, INT, 4), b.special("lidx0", 4)
     inside = b.add(UOp(Ops.IF, dtypes.void, (item < 2,)))
@@ -72,6 +72,6 @@ def test_lanes_do_not_exchange_where_they_may_part():
     assert refused(b.nodes) == "lanes may diverge at an IF"
 
 
-def test_a_lane_is_not_asked_for_what_it_holds_itself():
+def test_a_shuffle_needs_another_lane():
     node = UOp(Ops.SHUFFLE, INT, (Builder().special("lidx0", 4),), 0)
     assert "positive" in refused(list(node.toposort()))

@@ -79,6 +79,6 @@ def test_memory_on_chip_is_read_after_its_fill():
     ],
     ids=["no range", "other memory", "no store"],
 )
-def test_fills_that_are_none(node, why):
+def test_malformed_fills(node, why):
     with pytest.raises(SpecError, match=why):
         lowered.verify(UOp.sink(node))

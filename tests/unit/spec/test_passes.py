@@ -19,7 +19,7 @@ def test_passes_run_in_order_with_the_context():
     assert run_passes(passes, 3, 4) == 14
 
 
-def test_what_a_pass_leaves_is_checked_only_where_asked_for():
+def test_results_are_verified_only_with_the_setting():
     passes = (Pass("keep", lambda s, ctx: s), Pass("spoil", lambda s, ctx: s, leaves=refuse))
     with settings.override(SPEC=0):
         assert run_passes(passes, 1, None) == 1
@@ -28,7 +28,7 @@ def test_what_a_pass_leaves_is_checked_only_where_asked_for():
     assert caught.value.__notes__ == ["while running pass 'spoil' (2 of 2)"]
 
 
-def test_every_pass_is_published_to_whoever_listens():
+def test_every_pass_is_published_to_subscribers():
     events = []
     stop = trace.subscribe(events.append)
     try:

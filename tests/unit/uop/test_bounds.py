@@ -36,7 +36,7 @@ def test_leaves():
     assert bounds_of(Variable("n", 1, 9).bind(4)) == (1, 9)
 
 
-def test_what_may_wrap_is_anything():
+def test_overflow_gives_the_whole_range():
     big = Variable("big", 0, dtypes.int.max)
     assert bounds_of(big + 1) == (dtypes.int.min, dtypes.int.max)
     assert bounds_of(big * 2 - big) == (dtypes.int.min, dtypes.int.max)

@@ -38,7 +38,7 @@ def test_an_answer_equal_to_the_question_is_no_answer():
     assert PatternMatcher([(UPat(Ops.CONST, name="c"), lambda c: c)]).rewrite(ONE) is None
 
 
-def test_a_rule_cannot_ask_for_what_is_not_captured():
+def test_a_parameter_of_a_rule_must_be_captured():
     matcher = PatternMatcher([(UPat.var("x") + 1, lambda y: y)])
     with pytest.raises(SpecError, match="does not capture"):
         matcher.rewrite(A + 1)

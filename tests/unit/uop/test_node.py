@@ -70,7 +70,7 @@ def test_toposort_stops_at_the_gate():
     assert list(tree.toposort(gate=lambda u: u.op is not Ops.MUL)) == [*tree.src, tree]
 
 
-def test_signed_zeros_and_nan_are_told_apart():
+def test_signed_zeros_and_nan_are_distinct():
     zero, minus = UOp.const(dtypes.float, 0.0), UOp.const(dtypes.float, -0.0)
     assert zero is not minus
     assert UOp.const(dtypes.float, float("nan")) is UOp.const(dtypes.float, float("nan"))
@@ -78,7 +78,7 @@ def test_signed_zeros_and_nan_are_told_apart():
     assert vectors[0] is not vectors[1]
 
 
-def test_int_and_bool_constants_are_told_apart():
+def test_int_and_bool_constants_are_distinct():
     assert UOp.const(dtypes.int, 1) is not UOp.const(dtypes.bool, True)
 
 
@@ -151,7 +151,7 @@ def test_numbers_of_bound_variables():
     assert bool(free < 11) and not bool(free < 1)
 
 
-def test_variables_have_names_and_take_whole_numbers_of_any_kind():
+def test_variables_have_names_and_take_any_integer():
     import numpy as np
 
     assert UOp.variable("i", 1, 10).bind(np.int64(4)).val == 4

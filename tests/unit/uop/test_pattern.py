@@ -30,7 +30,7 @@ def test_sets_of_ops_dtypes_and_args():
     assert UPat(Ops.CONST, arg=3).match(UOp.const(dtypes.int, 3)) == {}
 
 
-def test_sources_in_order_in_any_order_and_all_alike():
+def test_sources_in_order_in_any_order_and_all_equal():
     two, three = UPat.const(2), UPat.const(3)
     node = UOp.const(dtypes.int, 3) - UOp.const(dtypes.int, 2)
     assert UPat(Ops.SUB, src=(two, three)).match(node) is None

@@ -17,7 +17,7 @@ def test_rules_apply_until_none_matches():
     assert graph_rewrite(((one + 1) + 1) + (one + 1), FOLD).arg == 5
 
 
-def test_what_a_rule_returns_is_rewritten_too():
+def test_the_result_of_a_rule_is_rewritten():
     rules = PatternMatcher(
         [(UPat.var("x") * 4, lambda x: (x * 2) * 2), (UPat.var("x") * 2, lambda x: x + x)]
     )
@@ -39,7 +39,7 @@ def test_bottom_up_sees_the_original_sources():
     assert seen == [Ops.ADD, Ops.DEFINE_VAR, Ops.DEFINE_VAR]  # rebuilt nodes are seen again
 
 
-def test_the_map_knows_every_original_node():
+def test_the_map_has_every_original_node():
     tree = (A + 0) * (B + 0)
     done = rewrite_map(tree, PatternMatcher([(UPat.var("x") + 0, lambda x: x)]))
     assert done[A + 0] is A and done[tree] is A * B

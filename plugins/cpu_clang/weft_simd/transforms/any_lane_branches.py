@@ -22,21 +22,21 @@ from dataclasses import dataclass
 
 from weft.plugin import AFTER_LOOPS, AddrSpace, GroupOp, Ops, UOp, dtypes
 
-WORTH = 24
-"""Operations that only the one alternative needs, from which a branch is worth its test; choices
-and comparisons do not count: a table of constants is a long chain of them, and cheap."""
+MIN_OPERATIONS = 24
+"""Operations of an alternative from which a branch is profitable. Selects and comparisons do not
+count, because a table of constants is a long and cheap chain of them."""
 _PURE = GroupOp.Elementwise | {Ops.VECTORIZE, Ops.GEP, Ops.CAT}
 _COUNTS = GroupOp.ALU - GroupOp.Comparison - {Ops.WHERE}
 _ENDS = frozenset({Ops.RANGE, Ops.ENDRANGE, Ops.IF, Ops.ENDIF, Ops.BARRIER, Ops.CUSTOM})
 
 
 @dataclass(frozen=True)
-class _Choice:
-    """Values chosen by one condition, the first of which stands at `place`.
+class _Branch:
+    """Selects with one condition; the first one is at position `place`.
 
-    :ivar side: which source of them is the costly one.
-    :ivar inside: what nothing else needs, in order.
-    :ivar before: what stands behind the place and is needed there, in order.
+    :ivar side: the source of the selects that is expensive.
+    :ivar inside: nodes that only the expensive source needs, in order.
+    :ivar before: nodes after `place` that the branch needs, in order.
     """
 
     place: int
@@ -47,35 +47,38 @@ class _Choice:
 
 
 def run(nodes: Sequence[UOp]) -> list[UOp]:
-    """The program with such branches; itself where there are none."""
+    """The program with branches; the same program if no select qualifies."""
     nodes = list(nodes)
-    if not any(map(_is_chosen, nodes)) or sum(node.op in _COUNTS for node in nodes) < WORTH:
+    if (
+        not any(map(_is_lane_select, nodes))
+        or sum(node.op in _COUNTS for node in nodes) < MIN_OPERATIONS
+    ):
         return nodes
-    settled: set[UOp] = set()
-    while (choice := _Search(nodes, settled).found()) is not None:
+    decided: set[UOp] = set()
+    while (choice := _Search(nodes, decided).found()) is not None:
         nodes, names = _branched(nodes, choice)
-        settled.update(choice.values)
-        settled.update(names[node] for node in [*settled] if node in names)
+        decided.update(choice.values)
+        decided.update(names[node] for node in [*decided] if node in names)
     return nodes
 
 
-def _is_chosen(node: UOp) -> bool:
-    """Whether lanes of numbers are chosen one by one."""
+def _is_lane_select(node: UOp) -> bool:
+    """Whether a node selects numbers lane by lane."""
     chosen = node.op is Ops.WHERE and node.src[0].dtype.count > 1
     return chosen and not dtypes.is_bool(node.dtype)
 
 
 class _Search:
-    """For a choice that is worth a branch; settled: those that have been decided.
+    """A search for selects for which a branch is profitable; decided: selects that are decided.
 
-    :ivar block: by place, the number of the stretch without loops or branches.
-    :ivar shares: the operations that a node needs within its block, parted among its users: what
-        arrives at one end is never less than what is needed for that end alone.
-    :ivar most: what arrives so at the sides of choices by one condition, by condition and block.
+    :ivar block: the number of the basic block at each position.
+    :ivar shares: the operations that a node needs within its block, divided among its users; an
+        upper bound of the operations that a user needs alone.
+    :ivar most: this bound for the sources of selects, by condition and block.
     """
 
-    def __init__(self, nodes: Sequence[UOp], settled: set[UOp]) -> None:
-        self.nodes, self.settled = nodes, settled
+    def __init__(self, nodes: Sequence[UOp], decided: set[UOp]) -> None:
+        self.nodes, self.decided = nodes, decided
         self.users: dict[UOp, list[UOp]] = {}
         self.place: dict[UOp, int] = {}
         self.block: list[int] = []
@@ -93,12 +96,12 @@ class _Search:
                 self.weigh(number, node)
 
     def weigh(self, number: int, node: UOp) -> None:
-        """How much it takes."""
+        """Add the operations of a node to its share."""
         block, shares = self.block[number], self.shares
         arriving = [shares.get(s, 0.0) if self.is_beside(s, number) else 0.0 for s in node.src]
         total = (node.op in _COUNTS) + sum(arriving)
         shares[node] = total / len(self.users[node])
-        if _is_chosen(node):
+        if _is_lane_select(node):
             most = self.most.setdefault((node.src[0], block), [0.0, 0.0, 0.0])
             most[1] += arriving[1]
             most[2] += arriving[2]
@@ -106,27 +109,29 @@ class _Search:
     def is_beside(self, node: UOp, place: int) -> bool:
         return self.block[self.place[node]] == self.block[place]
 
-    def found(self) -> _Choice | None:
-        """The last one: what it leaves out may hold choices of its own."""
+    def found(self) -> _Branch | None:
+        """The last profitable select, because its source may contain further selects."""
         for node in reversed(self.nodes):
-            if not _is_chosen(node) or node in self.settled:
+            if not _is_lane_select(node) or node in self.decided:
                 continue
             most = self.most.get((node.src[0], self.block[self.place[node]]), [0.0, 0.0, 0.0])
             for side in (1, 2):
-                if most[side] < WORTH:
+                if most[side] < MIN_OPERATIONS:
                     continue
                 choice = self.choice(node, side, most)
                 if choice is not None:
                     return choice
-            self.settled.add(node)
+            self.decided.add(node)
         return None
 
-    def choice(self, one: UOp, side: int, most: list[float]) -> _Choice | None:
-        """The branch for this value, with all that are chosen likewise or, if there is no order for
-        them, alone; `most` learns what all of them need there."""
+    def choice(self, one: UOp, side: int, most: list[float]) -> _Branch | None:
+        """The branch of this select, with all selects of its condition or alone; None if neither.
+
+        `most` is set to the exact number of operations.
+        """
         alike = {
             node: None for node in self.users[one.src[0]]
-            if _is_chosen(node) and node.src[0] is one.src[0] and node not in self.settled
+            if _is_lane_select(node) and node.src[0] is one.src[0] and node not in self.decided
             and self.is_beside(node, self.place[one])
         }  # fmt: skip
         for values in (tuple(sorted(alike, key=self.place.__getitem__)), (one,)):
@@ -134,8 +139,8 @@ class _Search:
             inside = self.inside(values, side)
             count = sum(node.op in _COUNTS for node in inside)
             if len(values) == len(alike):
-                most[side] = count  # fewer of them need nothing more
-            if count < WORTH:
+                most[side] = count  # a subset needs no more operations
+            if count < MIN_OPERATIONS:
                 return None
             if not {*values}.isdisjoint(inside):
                 continue
@@ -143,11 +148,11 @@ class _Search:
                 continue
             before = self.before(place, values, inside)
             if before is not None:
-                return _Choice(place, values, side, inside, before)
+                return _Branch(place, values, side, inside, before)
         return None
 
     def inside(self, values: tuple[UOp, ...], side: int) -> tuple[UOp, ...]:
-        """What is needed for one alternative of these values, and for nothing else."""
+        """The nodes that only one source of these selects needs."""
         start, chosen = self.place[values[0]], {*values}
         found: dict[UOp, None] = {}
         waiting = [(self.place[v.src[side]], v.src[side]) for v in values]
@@ -170,36 +175,36 @@ class _Search:
     def before(
         self, place: int, values: tuple[UOp, ...], inside: tuple[UOp, ...]
     ) -> tuple[UOp, ...] | None:
-        """What is needed ahead of the branch and stands behind it; None: it cannot be had there."""
+        """The nodes after `place` that the branch needs; None if they cannot move before it."""
         own = {*inside}
-        wanted = [source for node in (*values, *inside) for source in node.src]
+        pending = [source for node in (*values, *inside) for source in node.src]
         found: set[UOp] = set()
-        while wanted:
-            node = wanted.pop()
+        while pending:
+            node = pending.pop()
             if self.place[node] < place or node in found or node in own:
                 continue
             if node in values or node.op not in _PURE | {Ops.CONST, Ops.VCONST}:
                 return None
             found.add(node)
-            wanted.extend(node.src)
+            pending.extend(node.src)
         return tuple(sorted(found, key=self.place.__getitem__))
 
 
 def _is_guard(values: tuple[UOp, ...], side: int, inside: tuple[UOp, ...]) -> bool:
-    """Whether nothing is computed for the other alternative."""
+    """Whether the other source is not computed, or is a source of the expensive one."""
     given = {source for node in inside for source in node.src}
     others = [value.src[3 - side] for value in values]
     return all(node in given or node.op not in GroupOp.Elementwise for node in others)
 
 
-def _branched(nodes: Sequence[UOp], choice: _Choice) -> tuple[list[UOp], dict[UOp, UOp]]:
-    """The program with one choice behind a branch, and the new names of what comes after it."""
+def _branched(nodes: Sequence[UOp], choice: _Branch) -> tuple[list[UOp], dict[UOp, UOp]]:
+    """The program with one branch, and the replacements of the nodes after it."""
     zero = UOp.const(dtypes.int, 0)
     number = 1 + max((node.arg for node in nodes if node.op is Ops.DEFINE_REG), default=-1)
-    asked, constants = choice.values[0].src[0], {zero: None}
+    condition, constants = choice.values[0].src[0], {zero: None}
     if choice.side == 2:
-        asked = asked.logical_not()
-        constants.update(asked.src[1].toposort())
+        condition = condition.logical_not()
+        constants.update(condition.src[1].toposort())
     starts: list[UOp] = []
     ends: list[UOp] = []
     results: dict[UOp, UOp] = {}
@@ -210,9 +215,9 @@ def _branched(nodes: Sequence[UOp], choice: _Choice) -> tuple[list[UOp], dict[UO
         ends += [value, UOp(Ops.STORE, dtypes.void, (at, value))]
         results[value] = UOp(Ops.LOAD, value.dtype, (at,), AFTER_LOOPS)
     known = {*nodes[: choice.place], *choice.before}
-    branch = UOp(Ops.IF, dtypes.void, (asked,))
+    branch = UOp(Ops.IF, dtypes.void, (condition,))
     made = [
-        *choice.before, *(() if asked in known else (asked,)), *starts, branch,
+        *choice.before, *(() if condition in known else (condition,)), *starts, branch,
         *choice.inside, *ends, UOp(Ops.ENDIF, dtypes.void, (branch,)), *results.values(),
     ]  # fmt: skip
     moved = {*choice.inside, *choice.before, *choice.values, *constants, *made}
@@ -223,7 +228,7 @@ def _branched(nodes: Sequence[UOp], choice: _Choice) -> tuple[list[UOp], dict[UO
 
 
 def _renamed(nodes: Iterable[UOp], results: dict[UOp, UOp]) -> tuple[list[UOp], dict[UOp, UOp]]:
-    """Nodes over the new names of what they need, and all the names."""
+    """Nodes over the replacements of their sources, and all replacements."""
     names, out = dict(results), []
     for node in nodes:
         src = tuple(names.get(source, source) for source in node.src)

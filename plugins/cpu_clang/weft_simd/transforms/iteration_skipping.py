@@ -19,26 +19,26 @@ from collections.abc import Sequence
 
 from weft.plugin import AddrSpace, Ops, PtrDType, UOp, affine, dtypes
 
-_WORTH = 16  # values that may be left alone for each condition that is asked
+_MIN_VALUES = 16  # accumulated values that one evaluated condition may skip
 
 
 def run(nodes: Sequence[UOp]) -> list[UOp]:
-    """The program with such turns skipped; itself where there are none."""
-    if not any(node.op is Ops.STORE and _changed_if(node) for node in nodes):
+    """The program with branches around iterations; the same program if no loop qualifies."""
+    if not any(node.op is Ops.STORE and _update_conditions(node) for node in nodes):
         return list(nodes)
     every = frozenset(nodes)
     constants: dict[UOp, None] = {}
     out: list[UOp] = []
     scopes: list[set[UOp]] = [set()]
-    start = None  # where the innermost loop that is open began, if it holds no other
+    start = None  # start of the innermost open loop, if it contains no other loop
     for node in nodes:
         if node.op is Ops.RANGE:
             start = len(out) + 1
         elif node.op in (Ops.ENDRANGE, Ops.ENDIF):
             if node.op is Ops.ENDRANGE and start is not None:
-                turn = _Turn(out[start:], scopes, every).skipped()
-                if turn is not None:
-                    out[start:], new = turn
+                skipped = _LoopBody(out[start:], scopes, every).with_branch()
+                if skipped is not None:
+                    out[start:], new = skipped
                     constants.update(dict.fromkeys(new))
             start = None
             scopes.pop()
@@ -54,8 +54,11 @@ def run(nodes: Sequence[UOp]) -> list[UOp]:
     return [*constants, *(node for node in out if node not in constants)]
 
 
-class _Turn:
-    """The body of a loop. scopes: what has been computed by its end; every: what ever is."""
+class _LoopBody:
+    """The body of a loop.
+
+    scopes: the nodes that are visible at its end. every: all nodes of the program.
+    """
 
     def __init__(self, body: list[UOp], scopes: Sequence[set[UOp]], every: frozenset[UOp]) -> None:
         self.body, self.scopes, self.every = body, scopes, every
@@ -64,17 +67,17 @@ class _Turn:
     def is_known(self, node: UOp) -> bool:
         return any(node in scope for scope in self.scopes)
 
-    def skipped(self) -> tuple[list[UOp], list[UOp]] | None:
-        """The body behind a condition, and new constants; None where there is nothing to gain."""
+    def with_branch(self) -> tuple[list[UOp], list[UOp]] | None:
+        """The body with a branch, and new constants; None if a branch is not profitable."""
         conditions: dict[UOp, None] = {}
         for store in self.stores:
-            mine = _changed_if(store)
-            if mine is None:
+            own = _update_conditions(store)
+            if own is None:
                 return None
-            conditions.update(dict.fromkeys(mine))
+            conditions.update(dict.fromkeys(own))
         values = sum(store.src[1].dtype.count for store in self.stores)
         rare = all(map(_is_rare, conditions))
-        if not conditions or not rare or values < _WORTH * len(conditions):
+        if not conditions or not rare or values < _MIN_VALUES * len(conditions):
             return None
         inside = set(self.body)
         needed: set[UOp] = set()
@@ -86,30 +89,30 @@ class _Turn:
             return None
         test = self.test(list(conditions))
         below = test.toposort(gate=lambda u: not self.is_known(u))
-        made = [u for u in below if not self.is_known(u)]
-        constants = [u for u in made if u.op is Ops.CONST]
-        if any(u in self.every for u in made if u.op is not Ops.CONST):
+        added = [u for u in below if not self.is_known(u)]
+        constants = [u for u in added if u.op is Ops.CONST]
+        if any(u in self.every for u in added if u.op is not Ops.CONST):
             return None
         first = [node for node in self.body if node in needed]
-        asked = [u for u in made if u.op is not Ops.CONST]
+        tests = [u for u in added if u.op is not Ops.CONST]
         branch = UOp(Ops.IF, dtypes.void, (test,))
         rest = [node for node in self.body if node not in needed]
-        body = [*first, *asked, branch, *rest, UOp(Ops.ENDIF, dtypes.void, (branch,))]
+        body = [*first, *tests, branch, *rest, UOp(Ops.ENDIF, dtypes.void, (branch,))]
         return body, constants
 
     def test(self, conditions: list[UOp]) -> UOp:
-        """Whether one of them may hold."""
-        found = _between(conditions)
-        if found is not None:
-            return found
+        """The disjunction of the conditions, as a range check if possible."""
+        in_range = _range_check(conditions)
+        if in_range is not None:
+            return in_range
         total = conditions[0]
         for condition in conditions[1:]:
             total = UOp(Ops.OR, dtypes.bool, (total, condition))
         return total
 
 
-def _changed_if(store: UOp) -> list[UOp] | None:
-    """Conditions of which one holds where a STORE stores something new; None: it may always."""
+def _update_conditions(store: UOp) -> list[UOp] | None:
+    """Conditions of which one holds if a STORE changes its accumulator; None if it always may."""
     place, value = store.src
     pointer = place.src[0].dtype
     if not isinstance(pointer, PtrDType) or pointer.space is not AddrSpace.REG:
@@ -123,14 +126,14 @@ def _changed_if(store: UOp) -> list[UOp] | None:
 
 
 def _is_rare(condition: UOp) -> bool:
-    """Whether two integers have to be equal."""
+    """Whether a condition needs the equality of two integers."""
     if condition.op is Ops.AND:
         return any(map(_is_rare, condition.src))
     return condition.op is Ops.CMPEQ and dtypes.is_int(condition.src[0].dtype)
 
 
-def _between(conditions: list[UOp]) -> UOp | None:
-    """One number equals one of several in a row, as two comparisons; None where it is not that."""
+def _range_check(conditions: list[UOp]) -> UOp | None:
+    """Equalities of a number with consecutive numbers as two comparisons; None for others."""
     if len(conditions) < 3 or any(one.op is not Ops.CMPEQ for one in conditions):
         return None
     shared = set(conditions[0].src).intersection(*(one.src for one in conditions))
@@ -143,13 +146,13 @@ def _between(conditions: list[UOp]) -> UOp | None:
         return None
     constants = [constant for _, constant in sums]
     least = others[constants.index(min(constants))]
-    far = number.cast(dtypes.long) - least.cast(dtypes.long)
-    over = far.const_like(max(constants) - min(constants) + 1)
-    return (far.const_like(-1) < far) & (far < over)
+    distance = number.cast(dtypes.long) - least.cast(dtypes.long)
+    count = distance.const_like(max(constants) - min(constants) + 1)
+    return (distance.const_like(-1) < distance) & (distance < count)
 
 
 def _index(number: UOp) -> UOp:
-    """What an index is cast from, where it was computed in more bits: it fits in both."""
+    """An index without casts between integer widths, which preserve its value."""
     while number.op is Ops.CAST and number.src[0].dtype in (dtypes.int, dtypes.long):
         number = number.src[0]
     return number

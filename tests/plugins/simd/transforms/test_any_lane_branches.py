@@ -20,7 +20,7 @@ from weft_simd.transforms import any_lane_branches
 VECTOR = simd_target(KINDS["vector"])
 PLAIN = replace(VECTOR, compute=replace(KINDS["vector"], features=frozenset()))
 SIZE = 24
-STEPS = any_lane_branches.WORTH // 2
+STEPS = any_lane_branches.MIN_OPERATIONS // 2
 
 
 def costly(x, factor=0.5):

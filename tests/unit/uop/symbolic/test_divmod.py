@@ -54,14 +54,14 @@ def test_symbolic_divisors():
     assert (k // k).simplify().arg == 1 and (k % k).simplify().arg == 0
 
 
-def test_what_may_wrap_is_left_alone():
+def test_divisions_that_may_wrap_do_not_change():
     big = Variable("big", 0, dtypes.int.max)
     node = (big * 4) // 4
     assert node.simplify().op is Ops.IDIV
     assert ((big * 4) % 4).simplify().op is Ops.MOD
 
 
-def test_by_zero_is_left_alone_or_zero():
+def test_division_by_zero_is_zero_or_unchanged():
     assert (r // 0).simplify().op in (Ops.IDIV, Ops.CONST)
     assert (UOp.const(dtypes.int, 5) % 0).simplify().arg == 0
 
@@ -82,7 +82,7 @@ def test_long_index_arithmetic():
     assert (wide % (1 << 40)).simplify() is q.cast(dtypes.long)
 
 
-def test_places_in_a_window_moved_back_are_told_apart():
+def test_quotients_of_overlapping_windows_are_distinct():
     """24 places of a channel, 2 of a window, 6 columns: each is found again in their sum."""
     c, k, x = Variable("c", 0, 23), Variable("k", 0, 1), Variable("x", 0, 4)
     place = c - 72 * k + 96 * x + 96  # 24 k + 48 * 2 (x - k + 1)

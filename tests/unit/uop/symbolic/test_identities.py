@@ -78,7 +78,7 @@ def test_identities(node, expected):
         UOp.const(dtypes.float, math.inf).cast(dtypes.int),
     ],
 )
-def test_what_is_no_identity(node):
+def test_equations_that_are_no_identities(node):
     assert node.simplify() is node
 
 

@@ -28,7 +28,7 @@ def test_shifts_and_casts_of_indices():
     assert a.cast(dtypes.long).cast(dtypes.int).simplify() is a
 
 
-def test_a_cast_of_what_may_wrap_stays_outside():
+def test_a_cast_of_a_sum_that_may_wrap_is_not_distributed():
     big = Variable("big", 0, dtypes.int.max)
     node = (big + 1).cast(dtypes.long)
     assert node.simplify() is node
@@ -63,7 +63,7 @@ def test_deep_graphs():
     assert node.simplify().vmax == 9
 
 
-def test_what_is_stored_on_the_way_stays_one():
+def test_a_fill_is_not_duplicated():
     # a FILL that were simplified in one place and not in another would be carried out twice
     array = UOp(Ops.DEFINE_REG, dtypes.int.ptr(4), (), 0)
     turn = UOp.range(4, 0)

@@ -29,7 +29,7 @@ def test_terms_that_cancel_are_gone():
     assert (a - a).simplify() is UOp.const(dtypes.int, 0)
 
 
-def test_outer_loops_stand_first():
+def test_outer_loops_come_first():
     gidx = UOp(Ops.SPECIAL, dtypes.int, (UOp.const(dtypes.int, 4),), "gidx0")
     total = (q + 1 + r * 2 + gidx * 3 + a).simplify()
     assert total.render(False) == "((((a+(gidx0*3))+(r0*2))+r1)+1)"

@@ -1,5 +1,5 @@
-"""Every rule that fires is told to whoever listens, and to nobody else: the set that it is of, the
-rule itself, and the nodes before and after."""
+"""Every rule that fires is published as a trace point: its set, the rule, and the nodes before and
+after. Listeners of other kinds get nothing."""
 
 import pytest
 
@@ -35,7 +35,7 @@ RULES = PatternMatcher(
 )
 
 
-def test_rules_and_rewrites_are_told_with_before_and_after(told):
+def test_rules_and_rewrites_are_traced_with_before_and_after(told):
     result = graph_rewrite(UOp.sink(A + 1, A + 0, A + 5), RULES, name="here")
     assert result.src == (A * 2, A, A + 5)
     *rules, (name, rewrite) = told
@@ -47,13 +47,13 @@ def test_rules_and_rewrites_are_told_with_before_and_after(told):
     assert (name, rewrite["name"], rewrite["after"]) == ("rewrite", "here", result)
 
 
-def test_what_changes_nothing_is_not_told(told):
+def test_rewrites_without_effect_are_not_traced(told):
     graph_rewrite(A + 5, RULES)
     RULES.rewrite(A * 3)
     assert told == []
 
 
-def test_the_laws_of_index_arithmetic_are_told_too(told):
+def test_the_laws_of_index_arithmetic_are_traced(told):
     index = UOp.range(4, 4711)
     assert ((index * 8 + 3) // 8).simplify() is index
     rules = [facts for name, facts in told if name == "rule"]
@@ -61,7 +61,7 @@ def test_the_laws_of_index_arithmetic_are_told_too(told):
     assert all(f["before"] is not f["after"] for f in rules)
 
 
-def test_a_listener_for_something_else_hears_no_rules():
+def test_a_listener_of_another_kind_gets_no_rules():
     heard = []
     stop = trace.subscribe(heard.append, only=("source",))
     try:
