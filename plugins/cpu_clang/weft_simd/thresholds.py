@@ -20,6 +20,8 @@ UNPACKED = 1 / 8  # an operand that it holds however its rows lie
 ROW_PANEL = 1  # a panel where the other factor is read across its rows
 LONG_ROW = 1 / 2  # a row at whose end little is waited for
 STRIP = 1 / 4  # a run of sums in a local array, beside what is read
+LEAST_ROW = 1 / 4  # a row that is worth prefetching during the one before
+LEAST_ITERATION = 1 / 32  # what an iteration reads, likewise
 REMAINDERS = 1 / 2  # what is read for one result, so that its remainders stay
 
 # ---- shares of the second-level cache --------------------------------------------------------
@@ -37,6 +39,7 @@ STREAMS = 1  # a matrix that is read as several streams, whatever cache it is in
 BLOCK = 1 / 16  # the largest block of a transpose, of which it holds several
 TABLE = 1  # a table that it serves without panels
 UNALIGNED_TABLE = 8  # the same if rows are not whole cache lines, which are copied twice
+PREFETCHED = 1 / 4  # what a prefetch may bring before it is read; a smaller operand is there anyway
 FROM_MEMORY = 4  # what comes from memory, if the last-level cache is not known
 SKINNY = 16  # a matrix of a skinny product, which comes from memory
 

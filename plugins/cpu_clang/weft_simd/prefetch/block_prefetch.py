@@ -18,6 +18,7 @@ from weft.plugin import (
     CLOSING,
     PREFETCH_L2,
     AddrSpace,
+    MachineModel,
     Ops,
     PtrDType,
     UOp,
@@ -29,38 +30,37 @@ from weft.plugin import (
     replace_nodes,
     trip_count,
 )
+from weft_simd import thresholds
 
-_LINE = 64  # bytes of a cache line
-_LEAST, _MOST = 1 << 12, 1 << 16  # bytes of a piece
 _FEWEST = 8  # rows of a square
 _SOON = 4  # pieces between what is read and what is asked for
 
 
-def block_prefetches(nodes: Sequence[UOp], stored: set[UOp], cache_bytes: int) -> list[UOp]:
-    """The prefetch LOADs. stored: what the kernel writes to; cache_bytes: of the last cache,
-    in which nothing is that is not larger."""
+def block_prefetches(nodes: Sequence[UOp], stored: set[UOp], machine: MachineModel) -> list[UOp]:
+    """The prefetch LOADs. stored: what the kernel writes to; machine: its last-level cache
+    holds what is not larger."""
     if any(node.op in CLOSING for node in nodes):
         return []
     loads = [node for node in nodes if node.op is Ops.LOAD]
-    if len(loads) < _FEWEST or len(stored) != 1 or not _are_alike(loads, stored, cache_bytes):
+    if len(loads) < _FEWEST or len(stored) != 1 or not _are_alike(loads, stored, machine):
         return []
-    found = _square(loads)
+    found = _square(loads, machine)
     if found is None:
         return []
     first, inside, size = found
     return _prefetch_loads(first, inside, size, len(loads))
 
 
-def _are_alike(loads: Sequence[UOp], stored: set[UOp], cache_bytes: int) -> bool:
+def _are_alike(loads: Sequence[UOp], stored: set[UOp], machine: MachineModel) -> bool:
     """Whether all read lines of one large buffer, in the same loops."""
     index, around = loads[0].src[0], ranges_of(loads[0])
     kind = index.src[0].dtype
     if not isinstance(kind, PtrDType) or kind.space is not AddrSpace.GLOBAL:
         return False
-    if index.src[0] in stored or kind.size < 1 or kind.nbytes <= cache_bytes:
+    if index.src[0] in stored or kind.size < 1 or kind.nbytes <= machine.last_level_bytes:
         return False
     return all(
-        load.dtype.itemsize == _LINE
+        load.dtype.itemsize == machine.line_bytes
         and load.arg is None
         and len(load.src) == 1
         and len(load.src[0].src) == 2
@@ -70,7 +70,7 @@ def _are_alike(loads: Sequence[UOp], stored: set[UOp], cache_bytes: int) -> bool
     )
 
 
-def _square(loads: Sequence[UOp]) -> tuple[UOp, list[UOp], int] | None:
+def _square(loads: Sequence[UOp], machine: MachineModel) -> tuple[UOp, list[UOp], int] | None:
     """(the first of these loads, the loops over a piece, its elements); None where they are no
     rows of one, or pieces do not come one after the other."""
     sums = {load: affine(load.src[0].src[1]) for load in loads}
@@ -85,12 +85,14 @@ def _square(loads: Sequence[UOp]) -> tuple[UOp, list[UOp], int] | None:
         return None
     terms = _whole(terms)
     shared = [term for term in terms if term.op is not Ops.RANGE]  # among threads
+    least = thresholds.page_share(machine, thresholds.LEAST_BLOCK)
+    most = thresholds.l2_share(machine, thresholds.BLOCK)
     for many in range(1, len(loops) + 1):
         outside, inside = loops[:-many], loops[-many:]
         nearest = outside[-1] if outside else shared[0] if len(shared) == 1 else None
         parts = [(1, lanes), (step, rows), *((terms[loop], trip_count(loop)) for loop in inside)]
         size = _run_of(parts)
-        fits = _LEAST <= size * first.dtype.scalar().itemsize <= _MOST
+        fits = least <= size * first.dtype.scalar().itemsize <= most
         if fits and nearest is not None and terms[nearest] == size:
             return first, inside, size
     return None

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.plugin import (
+    MachineModel,
     Ops,
     UOp,
     affine,
@@ -24,20 +25,22 @@ from weft.plugin import (
     ranges_of,
     trip_count,
 )
+from weft_simd import thresholds
 from weft_simd.prefetch.row_prefetch import cache_line_indices, prefetch_next, uncached_loads
 
-_LINE = 64  # bytes of a cache line
-_LEAST, _MOST = 1 << 10, 1 << 18  # bytes of a turn, which the second-level cache holds
 
-
-def iteration_prefetches(nodes: Sequence[UOp], stored: set[UOp], cache_bytes: int) -> list[UOp]:
-    """The prefetch LOADs. stored: what the kernel writes to; cache_bytes: of the last cache,
-    in which nothing is that is not larger."""
+def iteration_prefetches(
+    nodes: Sequence[UOp], stored: set[UOp], machine: MachineModel
+) -> list[UOp]:
+    """The prefetch LOADs. stored: what the kernel writes to; machine: its last-level cache
+    holds what is not larger."""
     if any(node.op is Ops.REDUCE for node in nodes):
         return []
     fills = [node for node in nodes if node.op is Ops.FILL]
     found: list[UOp] = []
-    for loads in uncached_loads(nodes, stored, cache_bytes).values():
+    least = thresholds.l1_share(machine, thresholds.LEAST_ITERATION)
+    most = thresholds.l2_share(machine, thresholds.PREFETCHED)
+    for loads in uncached_loads(nodes, stored, machine).values():
         around = ranges_of(loads[0])
         inner = max(around, key=loop_order, default=None)
         if inner is None or any(ranges_of(load) != around for load in loads):
@@ -47,21 +50,21 @@ def iteration_prefetches(nodes: Sequence[UOp], stored: set[UOp], cache_bytes: in
             row = _row_picked(loads, inner)
         if row is None or trip_count(row) < 2:
             continue
-        lines = cache_line_indices(loads)
+        lines = cache_line_indices(loads, machine.line_bytes)
         if (
-            _reads_contiguous_rows(loads, inner, row)
-            and _LEAST <= trip_count(inner) * len(lines) * _LINE <= _MOST
+            _reads_contiguous_rows(loads, inner, row, machine.line_bytes)
+            and least <= trip_count(inner) * len(lines) * machine.line_bytes <= most
         ):
             found += [prefetch_next(line, row) for line in lines]
     return found
 
 
-def _reads_contiguous_rows(loads: Sequence[UOp], inner: UOp, row: UOp) -> bool:
+def _reads_contiguous_rows(loads: Sequence[UOp], inner: UOp, row: UOp, line: int) -> bool:
     """Whether the innermost loop reads whole lines of rows in a row."""
     first = loads[0]
     step = affine_through_casts(first.src[0].src[1])[0].get(inner, 0)
     itemsize = first.dtype.scalar().itemsize
-    return step * itemsize >= _LINE and step % first.dtype.count == 0 and row is not inner
+    return step * itemsize >= line and step % first.dtype.count == 0 and row is not inner
 
 
 def _row_of_sums(fill: UOp, inner: UOp) -> UOp | None:

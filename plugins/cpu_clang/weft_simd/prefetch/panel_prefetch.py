@@ -21,6 +21,7 @@ from weft.plugin import (
     AddrSpace,
     AxisKind,
     ComputeCaps,
+    MachineModel,
     Ops,
     PtrDType,
     UOp,
@@ -38,11 +39,9 @@ from weft.plugin import (
     trip_count,
     values_of,
 )
+from weft_simd import thresholds
 from weft_simd.prefetch import block_prefetch, iteration_prefetch, row_prefetch, window_prefetch
 
-_NEAR = 1 << 18  # bytes of an operand that is in the second-level cache anyway
-_NEAREST = 1 << 15  # bytes that the first-level cache holds
-_LINE = 64  # bytes of a cache line
 _MOST_ROWS = 16
 _SOON = 16  # turns of a sum, while which memory answers
 _LATER = frozenset({AxisKind.LOOP, AxisKind.REDUCE})
@@ -52,7 +51,7 @@ def run(sink: UOp, compute: ComputeCaps) -> UOp:
     """The kernel with prefetch LOADs in its SINK; itself if there are none."""
     if not compute.cache_bytes:
         return sink
-    nodes = nodes_of(sink)
+    nodes, machine = nodes_of(sink), compute.machine
     stored = {node.src[0].src[0] for node in nodes if node.op is Ops.STORE}
     prefetches: dict[UOp, None] = {}
     windows: dict[tuple[UOp, ...], dict[UOp, None]] = {}
@@ -70,20 +69,20 @@ def run(sink: UOp, compute: ComputeCaps) -> UOp:
             windows.setdefault(loops_of(reduce), {}).update(dict.fromkeys(loads))
             continue
         for fill in fills:
-            prefetches.update(dict.fromkeys(_panel_prefetches(reduce, fill, stored)))
-        prefetches.update(dict.fromkeys(_tile_row_prefetches(reduce, loads, stored)))
+            prefetches.update(dict.fromkeys(_panel_prefetches(reduce, fill, stored, machine)))
+        prefetches.update(dict.fromkeys(_tile_row_prefetches(reduce, loads, stored, machine)))
     for loops, loads_of_windows in windows.items():
         prefetches.update(
-            dict.fromkeys(window_prefetch.window_prefetches(loops, loads_of_windows, stored))
+            dict.fromkeys(
+                window_prefetch.window_prefetches(loops, loads_of_windows, stored, machine)
+            )
         )
+    prefetches.update(dict.fromkeys(row_prefetch.row_prefetches(nodes, stored, compute.machine)))
     prefetches.update(
-        dict.fromkeys(row_prefetch.row_prefetches(nodes, stored, compute.cache_bytes))
+        dict.fromkeys(block_prefetch.block_prefetches(nodes, stored, compute.machine))
     )
     prefetches.update(
-        dict.fromkeys(block_prefetch.block_prefetches(nodes, stored, compute.cache_bytes))
-    )
-    prefetches.update(
-        dict.fromkeys(iteration_prefetch.iteration_prefetches(nodes, stored, compute.cache_bytes))
+        dict.fromkeys(iteration_prefetch.iteration_prefetches(nodes, stored, compute.machine))
     )
     if not prefetches:
         return sink
@@ -105,23 +104,28 @@ def _is_counted(loops: Iterable[UOp]) -> bool:
     return all(isinstance(extent_of(loop), int) and loop.arg.kind in _LATER for loop in loops)
 
 
-def _is_far(load: UOp, stored: set[UOp]) -> bool:
+def _is_far(load: UOp, stored: set[UOp], near: int) -> bool:
     """Whether a LOAD is from memory that no near cache holds, and that stays as it is."""
     index = load.src[0]
     kind = index.src[0].dtype
     if not isinstance(kind, PtrDType) or kind.space is not AddrSpace.GLOBAL:
         return False
     plain = len(index.src) == 2 and load.arg is None and index.src[0] not in stored
-    return plain and kind.size > 0 and kind.nbytes > _NEAR
+    return plain and kind.size > 0 and kind.nbytes > near
 
 
 # ---- the next panel -----------------------------------------------------------------------------
 
 
-def _panel_prefetches(reduce: UOp, fill: UOp, stored: set[UOp]) -> list[UOp]:
+def _panel_prefetches(reduce: UOp, fill: UOp, stored: set[UOp], machine: MachineModel) -> list[UOp]:
     """What fills a panel in the next turn of the loops around it, a piece every few turns."""
     loads, loops = _loads(values_of(fill)), loops_of(fill)
-    if not loops or not all(_is_far(load, stored) for load in loads) or not _is_counted(loops):
+    near = thresholds.l2_share(machine, thresholds.PREFETCHED)
+    if (
+        not loops
+        or not all(_is_far(load, stored, near) for load in loads)
+        or not _is_counted(loops)
+    ):
         return []
     following = _following(fill, loads)
     if following is None:
@@ -145,7 +149,7 @@ def _panel_prefetches(reduce: UOp, fill: UOp, stored: set[UOp]) -> list[UOp]:
     piece = folded(Ops.WHERE, dtype, (piece < last, piece, last), None)
     values = {**following, **_digits(piece, loops)}
     gate = _alu(Ops.AND, term, apart - 1).eq(0) if apart > 1 else None
-    return [_prefetch_load(load, values, gate) for load in _a_line_each(loads)]
+    return [_prefetch_load(load, values, gate) for load in _a_line_each(loads, machine.line_bytes)]
 
 
 def _following(fill: UOp, loads: list[UOp]) -> dict[UOp, UOp] | None:
@@ -193,12 +197,15 @@ def _flat(loops: Iterable[UOp], dtype: object) -> UOp:
 # ---- the next rows ------------------------------------------------------------------------------
 
 
-def _tile_row_prefetches(reduce: UOp, loads: list[UOp], stored: set[UOp]) -> list[UOp]:
+def _tile_row_prefetches(
+    reduce: UOp, loads: list[UOp], stored: set[UOp], machine: MachineModel
+) -> list[UOp]:
     """What the next tile reads in a row where this one reads it, a line of each row at once."""
-    term = loops_of(reduce)[-1]
+    term, line = loops_of(reduce)[-1], machine.line_bytes
+    near = thresholds.l2_share(machine, thresholds.PREFETCHED)
     rows: dict[tuple[UOp, UOp], list[tuple[int, UOp]]] = {}
     for load in loads:
-        if load.dtype.count > 1 or load.src[-1].op is Ops.FILL or not _is_far(load, stored):
+        if load.dtype.count > 1 or load.src[-1].op is Ops.FILL or not _is_far(load, stored, near):
             continue
         terms, constant = affine(load.src[0].src[1])
         around = [loop for loop in _enclosing_loops(reduce) if loop in ranges_of(load)]
@@ -213,28 +220,29 @@ def _tile_row_prefetches(reduce: UOp, loads: list[UOp], stored: set[UOp]) -> lis
         terms, _ = affine(mine[0].src[0].src[1])
         if any(affine(load.src[0].src[1])[0] != terms for load in mine):
             continue
-        if terms[term] * mine[0].dtype.itemsize < _LINE:
-            prefetches += _rows(reduce, term, loop, mine)
+        if terms[term] * mine[0].dtype.itemsize < line:
+            prefetches += _rows(reduce, term, loop, mine, line)
         else:
-            prefetches += _across(term, mine)
+            prefetches += _across(term, mine, machine)
     return prefetches
 
 
-def _across(term: UOp, loads: list[UOp]) -> list[UOp]:
+def _across(term: UOp, loads: list[UOp], machine: MachineModel) -> list[UOp]:
     """What lies across the rows of memory, some turns before it is read: a line for each, of which
     the next tile reads the rest when it is gone again."""
-    if trip_count(term) * _LINE < _NEAREST:
+    nearest = thresholds.l1_share(machine, thresholds.NEAREST)
+    if trip_count(term) * machine.line_bytes < nearest:
         return []
     gate = folded(Ops.CMPLT, dtypes.bool, (term, term.const_like(trip_count(term) - _SOON)), None)
     values = {term: term + term.const_like(_SOON)}
     return [_prefetch_load(loads[0], values, gate)]
 
 
-def _rows(reduce: UOp, term: UOp, loop: UOp, loads: list[UOp]) -> list[UOp]:
+def _rows(reduce: UOp, term: UOp, loop: UOp, loads: list[UOp], line: int) -> list[UOp]:
     itemsize = loads[0].dtype.itemsize
     terms, _ = affine(loads[0].src[0].src[1])
     step = terms[term]
-    apart = 1 << (_LINE // (step * itemsize)).bit_length() - 1
+    apart = 1 << (line // (step * itemsize)).bit_length() - 1
     kept: list[UOp] = []
     reached = None
     for load in loads:
@@ -256,13 +264,13 @@ def _rows(reduce: UOp, term: UOp, loop: UOp, loads: list[UOp]) -> list[UOp]:
 # ---- prefetch loads ------------------------------------------------------------------------------
 
 
-def _a_line_each(loads: list[UOp]) -> list[UOp]:
+def _a_line_each(loads: list[UOp], line: int) -> list[UOp]:
     """One of all LOADs of a line."""
     kept: dict[tuple[object, int], UOp] = {}
     for load in loads:
         terms, constant = affine(load.src[0].src[1])
         key = (frozenset(terms.items()), load.src[0].src[0])
-        kept.setdefault((key, constant * load.dtype.scalar().itemsize // _LINE), load)
+        kept.setdefault((key, constant * load.dtype.scalar().itemsize // line), load)
     return list(kept.values())
 
 

@@ -19,6 +19,7 @@ from weft.plugin import (
     PREFETCH_L2,
     AddrSpace,
     GroupOp,
+    MachineModel,
     Ops,
     PtrDType,
     UOp,
@@ -31,19 +32,18 @@ from weft.plugin import (
     trip_count,
     values_of,
 )
+from weft_simd import thresholds
 
-_LINE = 64  # bytes of a cache line
-_LEAST, _MOST = 1 << 13, 1 << 18  # bytes of a row
 _WORK = 10  # operations for a line, while which it is on its way
 _STORED = 8  # operations that a store to memory is as long as
 
 
-def row_prefetches(nodes: Sequence[UOp], stored: set[UOp], cache_bytes: int) -> list[UOp]:
-    """The prefetch LOADs. stored: what the kernel writes to; cache_bytes: of the last cache,
-    in which nothing is that is not larger."""
+def row_prefetches(nodes: Sequence[UOp], stored: set[UOp], machine: MachineModel) -> list[UOp]:
+    """The prefetch LOADs. stored: what the kernel writes to; machine: its last-level cache
+    holds what is not larger."""
     asked: list[UOp] = []
     work: dict[UOp, int] | None = None
-    for loads in uncached_loads(nodes, stored, cache_bytes).values():
+    for loads in uncached_loads(nodes, stored, machine).values():
         around = frozenset.intersection(*(ranges_of(load) for load in loads))
         passes: dict[frozenset[UOp], list[UOp]] = {}
         for load in loads:
@@ -53,12 +53,12 @@ def row_prefetches(nodes: Sequence[UOp], stored: set[UOp], cache_bytes: int) -> 
             continue
         if work is None:
             work = _work(nodes)
-        asked += _prefetches_of_pass(passes, row, work)
+        asked += _prefetches_of_pass(passes, row, work, machine)
     return asked
 
 
 def uncached_loads(
-    nodes: Iterable[UOp], stored: set[UOp], cache_bytes: int
+    nodes: Iterable[UOp], stored: set[UOp], machine: MachineModel
 ) -> dict[UOp, list[UOp]]:
     """The LOADs of each buffer that no cache holds, and that stays as it is."""
     found: dict[UOp, list[UOp]] = {}
@@ -68,7 +68,7 @@ def uncached_loads(
         pointer, kind = node.src[0].src[0], node.src[0].src[0].dtype
         if not isinstance(kind, PtrDType) or kind.space is not AddrSpace.GLOBAL:
             continue
-        if pointer not in stored and kind.size > 0 and kind.nbytes > cache_bytes:
+        if pointer not in stored and kind.size > 0 and kind.nbytes > machine.last_level_bytes:
             found.setdefault(pointer, []).append(node)
     return {
         pointer: loads
@@ -122,33 +122,39 @@ def _count(found: dict[UOp, int], node: UOp, operations: int) -> None:
 
 
 def _prefetches_of_pass(
-    passes: Mapping[frozenset[UOp], list[UOp]], row: UOp, work: Mapping[UOp, int]
+    passes: Mapping[frozenset[UOp], list[UOp]],
+    row: UOp,
+    work: Mapping[UOp, int],
+    machine: MachineModel,
 ) -> list[UOp]:
     """What the pass with the most work asks for; nothing where none has enough, or rows are short,
     or too long."""
     best: tuple[float, list[UOp]] | None = None
+    line = machine.line_bytes
+    least = thresholds.l1_share(machine, thresholds.LEAST_ROW)
+    most = thresholds.l2_share(machine, thresholds.PREFETCHED)
     for loops, loads in passes.items():
-        loop, lines = max(loops, key=loop_order), cache_line_indices(loads)
-        if not _LEAST <= prod(map(trip_count, loops)) * len(lines) * _LINE <= _MOST:
+        loop, lines = max(loops, key=loop_order), cache_line_indices(loads, line)
+        if not least <= prod(map(trip_count, loops)) * len(lines) * line <= most:
             continue
         terms, _ = affine(loads[0].src[0].src[1])
-        step = abs(terms.get(loop, _LINE)) * loads[0].dtype.scalar().itemsize
+        step = abs(terms.get(loop, line)) * loads[0].dtype.scalar().itemsize
         each = work.get(loop, 0) / len(lines)
-        if step >= _LINE and each >= _WORK and (best is None or each >= best[0]):
+        if step >= line and each >= _WORK and (best is None or each >= best[0]):
             best = each, lines
     if best is None:
         return []
     return [prefetch_next(index, row) for index in best[1]]
 
 
-def cache_line_indices(loads: Iterable[UOp]) -> list[UOp]:
-    """An INDEX in each line that these LOADs read in a turn."""
+def cache_line_indices(loads: Iterable[UOp], line: int) -> list[UOp]:
+    """An INDEX in each line that these LOADs read in an iteration. line: its bytes."""
     found: dict[tuple[object, int], UOp] = {}
     for load in loads:
         index, itemsize = load.src[0], load.dtype.scalar().itemsize
         terms, constant = affine(index.src[1])
-        for lane in range(0, load.dtype.count, max(1, _LINE // itemsize)):
-            key = frozenset(terms.items()), (constant + lane) * itemsize // _LINE
+        for lane in range(0, load.dtype.count, max(1, line // itemsize)):
+            key = frozenset(terms.items()), (constant + lane) * itemsize // line
             at = index.src[1]
             at = folded(Ops.ADD, at.dtype, (at, at.const_like(lane)), None)
             found.setdefault(key, UOp(Ops.INDEX, index.dtype, (index.src[0], at)))

@@ -18,6 +18,7 @@ from weft.plugin import (
     PREFETCH_L1,
     AddrSpace,
     AxisKind,
+    MachineModel,
     Ops,
     PtrDType,
     UOp,
@@ -29,9 +30,8 @@ from weft.plugin import (
     loops_of,
     trip_count,
 )
+from weft_simd import thresholds
 
-_NEAR = 1 << 18  # bytes of an operand that is in the second-level cache anyway
-_LINE = 64  # bytes of a cache line
 _SOON = 8  # channels later: memory has answered by then
 _MOST_LINES = 4  # of one piece
 
@@ -43,7 +43,9 @@ def are_windows(reduce: UOp) -> bool:
     return len(loops) > 1 and known and trip_count(loops[-1]) < 2 * _SOON
 
 
-def window_prefetches(loops: Iterable[UOp], loads: Iterable[UOp], stored: set[UOp]) -> list[UOp]:
+def window_prefetches(
+    loops: Iterable[UOp], loads: Iterable[UOp], stored: set[UOp], machine: MachineModel
+) -> list[UOp]:
     """What is to be asked for in the loops of a sum. loads: of its products; stored: what the
     kernel writes to."""
     loops = sorted(loops, key=loop_order)
@@ -51,24 +53,26 @@ def window_prefetches(loops: Iterable[UOp], loads: Iterable[UOp], stored: set[UO
     if any(loop.arg.kind is not AxisKind.REDUCE for loop in loops) or trip_count(outer) < 2 * _SOON:
         return []
     asked: dict[UOp, None] = {}
-    for (pointer, _), (terms, starts) in _together(loads, stored, loops).items():
+    line = machine.line_bytes
+    near = thresholds.l2_share(machine, thresholds.PREFETCHED)
+    for (pointer, _), (terms, starts) in _together(loads, stored, loops, near).items():
         itemsize = pointer.dtype.base.itemsize  # type: ignore[attr-defined]
-        if abs(terms.get(outer, 0)) * itemsize < _LINE:
+        if abs(terms.get(outer, 0)) * itemsize < line:
             continue
-        first, length, rest = _piece(loops, terms, starts, itemsize)
-        lines = list(range(0, length, _LINE // itemsize))
+        first, length, rest = _piece(loops, terms, starts, itemsize, line)
+        lines = list(range(0, length, line // itemsize))
         if len(lines) > _MOST_LINES:
             continue
         last = outer.const_like(trip_count(outer) - _SOON)
         later = outer + outer.const_like(_SOON)
         soon = folded(Ops.WHERE, outer.dtype, (outer < last, later, outer), None)
-        for line in dict.fromkeys((*lines, length - 1)):
-            asked[_prefetch_load(pointer, rest, first + line, outer, soon)] = None
+        for place in dict.fromkeys((*lines, length - 1)):
+            asked[_prefetch_load(pointer, rest, first + place, outer, soon)] = None
     return list(asked)
 
 
 def _together(
-    loads: Iterable[UOp], stored: set[UOp], loops: Sequence[UOp]
+    loads: Iterable[UOp], stored: set[UOp], loops: Sequence[UOp], near: int
 ) -> dict[tuple[UOp, object], tuple[Mapping[UOp, int], list[int]]]:
     """The places of those LOADs from memory that differ by constants alone: what they have in
     common, and the first element of each."""
@@ -78,7 +82,7 @@ def _together(
         kind = pointer.dtype
         if not isinstance(kind, PtrDType) or kind.space is not AddrSpace.GLOBAL:
             continue
-        if pointer in stored or load.arg is not None or kind.size < 1 or kind.nbytes <= _NEAR:
+        if pointer in stored or load.arg is not None or kind.size < 1 or kind.nbytes <= near:
             continue
         terms, constant = affine(at)
         if all(term.op is Ops.RANGE or _is_invariant(term, loops) for term in terms):
@@ -88,14 +92,14 @@ def _together(
 
 
 def _piece(
-    loops: Sequence[UOp], terms: Mapping[UOp, int], starts: Sequence[int], itemsize: int
+    loops: Sequence[UOp], terms: Mapping[UOp, int], starts: Sequence[int], itemsize: int, line: int
 ) -> tuple[int, int, dict[UOp, int]]:
     """The first place that a tile reads in a row, how many elements are from there to the last, and
     what else the place depends on: inner loops that stay in the row are part of it."""
     first, last, rest = min(starts), max(starts), dict(terms)
     for loop in loops[1:]:
         reach = terms.get(loop, 0) * (trip_count(loop) - 1)
-        if abs(reach) * itemsize < _LINE:
+        if abs(reach) * itemsize < line:
             rest.pop(loop, None)
             first, last = first + min(reach, 0), last + max(reach, 0)
     return first, last - first + 1, rest

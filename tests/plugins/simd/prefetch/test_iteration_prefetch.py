@@ -18,7 +18,7 @@ from weft.device.program import LinearProgram
 from weft.testing.reference.run import run_program
 from weft.uop import Ops
 from weft.uop.args import PREFETCH_L2
-from weft_simd.prefetch import iteration_prefetch
+from weft_simd import thresholds
 
 CAPS = ComputeCaps(
     vector_widths={dtypes.float: (16,), dtypes.int: (16,)}, vector_bytes=64, vector_registers=32,
@@ -73,7 +73,7 @@ def test_what_asks_for_nothing(found: Callable[[], Tensor], caps) -> None:
 
 def test_what_is_read_stays_the_same(monkeypatch) -> None:
     """The last turn asks for its own rows again."""
-    monkeypatch.setattr(iteration_prefetch, "_LEAST", 64)
+    monkeypatch.setattr(thresholds, "LEAST_ITERATION", 2**-9)
     random = np.random.default_rng(2)
     table = random.standard_normal((30, 64), dtype=np.float32)
     places = random.integers(-30, 30, 7).astype(np.int32)

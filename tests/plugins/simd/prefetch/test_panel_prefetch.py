@@ -14,6 +14,7 @@ from weft.base.dtype import AddrSpace, dtypes
 from weft.base.settings import settings
 from weft.codegen.pipeline import lower
 from weft.device.capabilities import ComputeCaps, KernelLimits
+from weft.device.machine import MachineModel
 from weft.device.program import LinearProgram
 from weft.render import CDialect, CStyleRenderer, VectorStyle
 from weft.testing.reference.run import run_program
@@ -21,7 +22,6 @@ from weft.uop import Ops, UOp
 from weft.uop.args import PREFETCH_L1
 from weft_simd import thresholds
 from weft_simd.choice import operand_packing
-from weft_simd.prefetch import panel_prefetch
 
 CAPS = ComputeCaps(
     vector_widths={dtypes.float: (4,)}, vector_bytes=16, vector_registers=16, cache_bytes=1 << 20,
@@ -104,14 +104,14 @@ def test_it_is_not_counted() -> None:
 @pytest.mark.parametrize("m, k, n", [(34, 33, 9), (33, 37, 12)])
 def test_what_is_asked_for_is_there(monkeypatch, turned: str, m: int, k: int, n: int) -> None:
     """The reference reads it, and would not read what is outside of a buffer."""
-    monkeypatch.setattr(panel_prefetch, "_NEAR", 0)
-    monkeypatch.setattr(panel_prefetch, "_NEAREST", 0)
-    monkeypatch.setattr(panel_prefetch, "_LINE", 16)
+    monkeypatch.setattr(thresholds, "PREFETCHED", 0)
+    monkeypatch.setattr(thresholds, "NEAREST", 0)
     monkeypatch.setattr(thresholds, "UNPACKED", 0)
     monkeypatch.setattr(operand_packing, "REUSED", 4)
     monkeypatch.setattr(operand_packing, "_MANY_TILES", 0)
     monkeypatch.setattr(thresholds, "FAR", 0 if n == 12 else 1)
-    program = program_of(product(m, k, n, turned))
+    short = dataclasses.replace(CAPS, machine=MachineModel(line_bytes=16))
+    program = program_of(product(m, k, n, turned), short)
     assert asked(program)
     random = np.random.default_rng(m)
     left, right = random.standard_normal((2, 1 << 12)).astype(np.float32)

@@ -20,7 +20,7 @@ from weft.render import CDialect, CStyleRenderer, VectorStyle
 from weft.testing.reference.run import run_program
 from weft.uop import Ops
 from weft.uop.args import PREFETCH_L1, PREFETCH_L2
-from weft_simd.prefetch import row_prefetch
+from weft_simd import thresholds
 
 CAPS = ComputeCaps(
     vector_widths={dtypes.float: (16,), dtypes.int: (16,)}, vector_bytes=64, vector_registers=32,
@@ -100,7 +100,7 @@ def test_how_it_is_written() -> None:
 )
 def test_what_is_asked_for_is_there(monkeypatch, op: str, shape: tuple[int, ...], threads) -> None:
     """The reference reads it, and would not read what is outside of a buffer."""
-    monkeypatch.setattr(row_prefetch, "_LEAST", 0)
+    monkeypatch.setattr(thresholds, "LEAST_ROW", 0)
     features = frozenset({Feature.THREADS} if threads else ())
     compute = dataclasses.replace(CAPS, cache_bytes=16, features=features)
     if threads:

@@ -9,12 +9,12 @@ import pytest
 from tests.plugins.simd.prefetch.test_panel_prefetch import CAPS, asked, program_of
 
 from weft import Tensor
+from weft.device.machine import MachineModel
 from weft.testing.reference.run import run_program
 from weft.uop import Ops
 from weft.uop.args import PREFETCH_L1
 from weft_simd import thresholds
 from weft_simd.choice import operand_packing
-from weft_simd.prefetch import window_prefetch
 
 
 def windows(channels: int, size: int, stride: int = 1, images: int = 2) -> Tensor:
@@ -55,15 +55,15 @@ def test_where_nothing_is_asked_for(found) -> None:
 
 def test_places_are_in_their_buffers_and_nothing_changes(monkeypatch) -> None:
     """The reference reads what is asked for, and would not read what is outside of a buffer."""
-    monkeypatch.setattr(window_prefetch, "_NEAR", 0)
-    monkeypatch.setattr(window_prefetch, "_LINE", 16)
+    monkeypatch.setattr(thresholds, "PREFETCHED", 0)
     monkeypatch.setattr(thresholds, "UNPACKED", 0)
     monkeypatch.setattr(operand_packing, "REUSED", 4)
 
     def found() -> Tensor:
         return Tensor.empty(1, 20, 7, 6).conv2d(Tensor.empty(8, 20, 3, 3), padding=1)
 
-    program = program_of(found())
+    short = dataclasses.replace(CAPS, machine=MachineModel(line_bytes=16))
+    program = program_of(found(), short)
     assert any(u.op is Ops.LOAD and u.arg == PREFETCH_L1 for u in program.uops)
     numbers = np.random.default_rng(5)
     images = numbers.integers(-4, 5, (1, 20, 7, 6)).astype(np.float32)
