@@ -86,7 +86,7 @@ def search(ast: UOp, device: OpenDevice, width: int, refresh: bool = False) -> S
                 found = ours.run([] if known is None else [known.best])
             except BaseException:  # an interrupt
                 stop_helpers()
-                store(key, ours.so_far())
+                store(key, ours.partial_result())
                 raise
             span.note(tries=len(found.tries))
         store(key, found)
@@ -147,21 +147,21 @@ class _Search:
             try:
                 if self.prepare():
                     self.rounds(begun)
-                    found.best = self.decided()
+                    found.best = self.best_plan()
             finally:
                 self.workshop.end()
             result = self.result()
         except (WeftError, HelperFailed, OSError) as error:
             let_through(error)
-            result = self.ended_early(failure_text(error))
+            result = self.discard(failure_text(error))
         except Exception as error:  # a fault of ours: the program can do without a search
             let_through(error)
-            result = self.ended_early(f"fault: {failure_text(error)}")
+            result = self.discard(f"fault: {failure_text(error)}")
         finally:
             self.progress.end(len(found.tries), result, found.notes)
         return found
 
-    def ended_early(self, because: str) -> str:
+    def discard(self, because: str) -> str:
         """The measurements are unusable: use the heuristic's plan. The message for the user."""
         self.found.notes.append(f"the search ended early: {because}")
         self.found.best = self.found.heuristic
@@ -175,14 +175,15 @@ class _Search:
         gain = self.seconds[found.heuristic] / self.seconds[found.best]
         return f"{found.best}, {gain:.2f} times as fast as the heuristic's choice"
 
-    def so_far(self) -> SearchResult:
-        """What was found by now, to go on from."""
+    def partial_result(self) -> SearchResult:
+        """The result of an interrupted search, from which the next one continues."""
         self.found.best = min(self.seconds, key=self.seconds.__getitem__, default=self.found.best)
         self.found.complete = False
         return self.found
 
     def prepare(self) -> bool:
-        """Get right results, and the heuristic's time; False where there is nothing to go by."""
+        """Get right results and the heuristic's time; False where there is nothing to compare
+        with."""
         found, shop = self.found, self.workshop
         plain, chosen = shop.built([WRITTEN_DOWN, found.heuristic])
         if isinstance(chosen, str):
@@ -209,16 +210,16 @@ class _Search:
         if isinstance(first, str) or not first.equal:
             found.notes.append("the heuristic's choice does not give the same twice")
             return False
-        self.note(found.heuristic, chosen, first)
+        self.record(found.heuristic, chosen, first)
         return True
 
     def rounds(self, begun: Sequence[Plan]) -> None:
-        """Widen and narrow until nothing is gained."""
+        """Widen and narrow until a round gains nothing."""
         start = [*begun, *(Plan((), prepared) for prepared in self.loops)]
         start = [plan for plan in dict.fromkeys(start) if plan != self.found.heuristic]
         self.progress.begin(0, len(start))
-        self.attempt(start)
-        beam = [self.found.heuristic, *filter(self.is_worth_a_start, start)]
+        self.measure(start)
+        beam = [self.found.heuristic, *filter(self.is_promising, start)]
         for number in range(1, MOST_ROUNDS + 1):
             before = min(self.seconds.values())
             plans = list(
@@ -231,18 +232,18 @@ class _Search:
             )
             some = plans[:: max(1, ceildiv(len(plans), MOST_IN_A_ROUND))]  # of every kind
             self.progress.begin(number, len(some))
-            self.attempt(some)
+            self.measure(some)
             beam = sorted(self.seconds, key=self.seconds.__getitem__)[: self.width]
             if number > 1 and self.seconds[beam[0]] > GAIN * before:
                 return
 
-    def is_worth_a_start(self, plan: Plan) -> bool:
-        """Whether a plan one step from it may be among the best: few are kept, so that what takes
-        several steps to become fast is given up before."""
+    def is_promising(self, plan: Plan) -> bool:
+        """Whether a plan one step from it may be among the best. Few are kept, so a plan that needs
+        several steps to become fast is dropped before."""
         return self.seconds.get(plan, inf) < _FAR * self.seconds[self.found.heuristic]
 
-    def attempt(self, plans: Sequence[Plan]) -> None:
-        """Build them all, then run one after the other."""
+    def measure(self, plans: Sequence[Plan]) -> None:
+        """Build all plans, then run them one after the other."""
         self.tried.update(plans)
         answers: list[tuple[bytes, Any] | str] = []
         for answer in self.workshop.built(plans):
@@ -256,11 +257,11 @@ class _Search:
                 same = self.known[answer[0]]
                 self.found.tries.append(Try(plan, same.seconds, same.because))
             else:
-                self.note(plan, answer, self.workshop.time(answer[1], good))
+                self.record(plan, answer, self.workshop.time(answer[1], good))
             self.progress.step_ran(min(self.seconds.values()), self.seconds[self.found.heuristic])
 
-    def note(self, plan: Plan, answer: tuple[bytes, Any], outcome: Outcome | str) -> None:
-        """Remember how one plan fared."""
+    def record(self, plan: Plan, answer: tuple[bytes, Any], outcome: Outcome | str) -> None:
+        """Record the outcome of one plan."""
         if isinstance(outcome, str) or not outcome.equal:
             because = outcome if isinstance(outcome, str) else outcome.because
             tried = Try(plan, None, because)
@@ -270,23 +271,23 @@ class _Search:
         self.known[answer[0]] = tried
         self.found.tries.append(tried)
 
-    def corrected(self, one: Try) -> Try:
-        """With the time that it had in the last runs."""
+    def with_last_time(self, one: Try) -> Try:
+        """A measured plan with its time in the last runs."""
         seconds = self.seconds.get(one.plan, one.seconds)
         if seconds == inf:
             return Try(one.plan, None, "it gives other results in some runs")
         return Try(one.plan, seconds, one.because)
 
-    def decided(self) -> Plan:
-        """The best of the best, timed run by run in turn with the heuristic's: that stays where it
-        is as fast, and where they cannot be timed so."""
+    def best_plan(self) -> Plan:
+        """The best of the best, timed interleaved with the heuristic's plan, which stays if it is
+        as fast or cannot be timed so."""
         heuristic = self.found.heuristic
         ranked = sorted(self.seconds, key=self.seconds.__getitem__)
         last = list(dict.fromkeys([heuristic, *ranked[: max(3, self.width)]]))
         best = self.best_interleaved(last)
         if best != heuristic:  # the shortest of many runs may have been lucky: others work here too
             best = self.best_interleaved([heuristic, best])
-        self.found.tries = [self.corrected(one) for one in self.found.tries]
+        self.found.tries = [self.with_last_time(one) for one in self.found.tries]
         return best
 
     def best_interleaved(self, plans: Sequence[Plan]) -> Plan:

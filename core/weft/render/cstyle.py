@@ -21,7 +21,7 @@ from weft.render.dialect import PLAIN_C, CDialect
 from weft.render.expressions import ATOM, COMPARE, Expression, is_mask, mask_dtype
 from weft.render.extensions import Extensions, Function, LoopText
 from weft.render.helpers import Helpers
-from weft.render.memory_access import Accesses
+from weft.render.memory_access import MemoryAccess
 from weft.render.rules import C_RULES
 from weft.render.statement_placement import inlinable
 from weft.uop import Ops, PatternMatcher, UOp
@@ -75,7 +75,7 @@ class _Kernel:
         self.helpers = helpers or Helpers(
             self.dialect, renderer.function_prefix, renderer.float_quotients
         )
-        self.values = Accesses(renderer, self.helpers)
+        self.values = MemoryAccess(renderer, self.helpers)
         self.lines: list[str] = []
         self.depth = 1
         self.open_launch_loops = 0

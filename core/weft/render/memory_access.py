@@ -36,8 +36,8 @@ from weft.uop.args import PREFETCH_STREAM, PREFETCHES
 _MASK_WORDS = {8: "char", 16: "short", 32: "int"}  # by lanes, an integer type of so many bits
 
 
-class Accesses(Expressions):
-    """Expressions that also know memory."""
+class MemoryAccess(Expressions):
+    """Expressions with memory accesses."""
 
     def __init__(self, renderer: Extensions, helpers: Helpers) -> None:
         super().__init__(renderer.dialect, helpers)
