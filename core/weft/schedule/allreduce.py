@@ -46,7 +46,7 @@ def uses_ring(part: UOp, devices: int) -> bool:
 def _naive_all_reduce(op: Ops, parts: tuple[UOp, ...], devices: tuple[str, ...]) -> tuple[UOp, ...]:
     """Every device adds all values, in the order of the devices."""
     held = [_materialized(part) for part in parts]
-    result = []
+    result: list[UOp] = []
     for device in devices:
         there = [copied(part, device) for part in held]
         total = there[0]
@@ -65,7 +65,7 @@ def reduce_scatter(
     plain way.
     """
     held = [_materialized(part) for part in parts]
-    result = []
+    result: list[UOp] = []
     for device, (start, stop) in zip(devices, pairwise(shard.bounds)):
         there = [copied(sliced(part, shard.axis, start, stop), device) for part in held]
         total = there[0]

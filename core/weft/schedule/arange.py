@@ -196,7 +196,8 @@ def _add_selection(reduce: UOp, counters: set[UOp], found: OneHotSelections) -> 
 
 def _conjuncts(condition: UOp) -> list[UOp]:
     """The masks that a conjunction consists of."""
-    found, stack = [], [condition]
+    found: list[UOp] = []
+    stack = [condition]
     while stack:
         node = stack.pop()
         if node.op is Ops.AND or (node.op is Ops.MUL and node.dtype is dtypes.bool):

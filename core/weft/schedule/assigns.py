@@ -216,7 +216,7 @@ def _with_last_uses(order: list[UOp]) -> Iterator[tuple[UOp, bool, list[UOp]]]:
     """The nodes, whether others of them use each, and the sources that no later one uses."""
     uses = Counter(source for node in order for source in node.src)
     for node in order:
-        last = []
+        last: list[UOp] = []
         for source in node.src:
             uses[source] -= 1
             if not uses[source]:

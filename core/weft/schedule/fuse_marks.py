@@ -56,7 +56,7 @@ class Marks:
     @cached_property
     def inside(self) -> frozenset[UOp]:
         """Nodes that are computed where they are read."""
-        return frozenset().union(*(mark.inside for mark in self.marks))
+        return frozenset[UOp]().union(*(mark.inside for mark in self.marks))
 
     @cached_property
     def ends(self) -> frozenset[UOp]:
@@ -78,7 +78,7 @@ def marked(uses: Uses) -> Marks:
     if not fuses:
         return NONE
     overwritten = {node.src[0].base for node in uses.order if node.op is Ops.ASSIGN}
-    found = []
+    found: list[Mark] = []
     for top in dict.fromkeys(_marked_value(fuse) for fuse in fuses):
         if top.op not in _COMPUTED:
             continue
@@ -107,7 +107,7 @@ def unfused_marks(marks: Marks, groups: Iterable[Group]) -> Marks:
     recompute them.
     """
     groups = list(groups)
-    left = []
+    left: list[Mark] = []
     for mark in marks.marks:
         cut = [group for group in groups if not mark.inside.isdisjoint(group.members)]
         whole = len(cut) == 1 and not mark.inside.issuperset(cut[0].members)

@@ -81,7 +81,7 @@ def facts_of(root: UOp, realized: Mapping[UOp, object]) -> Facts:
     if value.base is not value:
         allowed[value.base] = both(known.rows, rows_of_view(value.st, value.base.size))
     reduces: dict[tuple[Any, ...], None] = {}
-    aside = set() if _is_in_place(value) else {value.base}
+    aside: set[UOp] = set() if _is_in_place(value) else {value.base}
     for node in reversed(tree):
         if node.op in GroupOp.Movement or node.op in LEAVES - {Ops.BUFFER} or node.op is Ops.SINK:
             continue
@@ -102,7 +102,7 @@ def facts_of(root: UOp, realized: Mapping[UOp, object]) -> Facts:
                 first = min((*node.arg.axes, *(axis for _, axes in operands for axis in axes)))
                 known.batch = gcd(known.batch, prod(node.src[0].shape[:first]))
         elif node.op is Ops.ASSIGN and node is not root:
-            mine = frozenset()
+            mine = frozenset[int]()
         for source in node.src if node.op is not Ops.ASSIGN else node.src[-1:]:
             base = source.base
             if base.op in LEAVES and base.op is not Ops.BUFFER:
@@ -151,7 +151,7 @@ def _reused_operands(reduce: UOp) -> list[tuple[UOp, frozenset[int]]]:
     shape = tuple(reduce.src[0].shape)
     kept = [a for a, extent in enumerate(shape) if a not in reduce.arg.axes and extent != 1]
     found: dict[frozenset[int], UOp] = {}
-    stack, seen = [reduce.src[0]], set()
+    stack, seen = [reduce.src[0]], set[UOp]()
     while stack:
         node = stack.pop()
         if node in seen or tuple(node.shape) != shape:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import gcd
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from weft.base.dtype import ImageDType
 from weft.base.sequences import prod
@@ -82,7 +82,7 @@ class Merging:
         if known.root.op is Ops.ASSIGN and isinstance(device, str):
             # a copy from another device directly into memory is no kernel
             whole = whole and all(base.device == device for base in known.reads)
-        allowed = known.rows if whole else frozenset()
+        allowed: Allowed = known.rows if whole else frozenset()
         if known.scatter_ops and allowed and not self.ctx.has_grid(str(device)):
             allowed &= {known.size}  # only with kernels over the same elements
         return Candidate([known], allowed, device if whole else None)
@@ -163,7 +163,7 @@ class Merging:
                     if base in versions:
                         # the old value is read exactly where the new one is written, or not at all
                         whole = versions[base].root.arg is None
-                        here = frozenset((prod(base.shape),)) if whole else frozenset()
+                        here: Allowed = frozenset((prod(base.shape),)) if whole else frozenset()
                         allowed = both(allowed, both(read, here))
                 root = known.root
                 if root.op is Ops.ASSIGN and root.src[0].base in theirs:
@@ -175,7 +175,7 @@ class Merging:
     ) -> bool:
         """Whether siblings gain: they load shared memory once."""
         tiled = [any(known.tiled for known in draft.facts) for draft in (a, b)]
-        loops = [frozenset().union(*(k.reduces for k in draft.facts)) for draft in (a, b)]
+        loops = [frozenset[Any]().union(*(k.reduces for k in draft.facts)) for draft in (a, b)]
         if any(tiled):
             return False
         if equal_loops and loops[0] == loops[1] and (loops[0] or self._has_same_inputs(a, b)):

@@ -18,7 +18,7 @@ REARRANGES = frozenset({Ops.RESHAPE, Ops.PERMUTE, Ops.FLIP})
 
 def moves_between(node: UOp, base: UOp) -> list[UOp]:
     """The movement nodes from `base` up to `node`, lowest first."""
-    moves = []
+    moves: list[UOp] = []
     while node is not base:
         moves.append(node)
         node = node.src[0]

@@ -70,16 +70,17 @@ def _stored_value(part: UOp, becomes: Mapping[UOp, UOp]) -> UOp | None:
 
 def _sharded_value(node: UOp, found: Sharded, parts: list[UOp | None]) -> UOp | None:
     """The parts, if all are stored, as one sharded value."""
-    if any(part is None for part in parts):
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
         return None
-    if node.op is Ops.CONST or (node.op is Ops.MULTI and tuple(parts) == parts_of(node)):
+    if node.op is Ops.CONST or (node.op is Ops.MULTI and tuple(known) == parts_of(node)):
         return None
-    numbers = [constant_of(part) for part in parts]
+    numbers = [constant_of(part) for part in known]
     if numbers[0] is not None and all(
         n is not None and _is_same_constant(n, numbers[0]) for n in numbers
     ):
         return constant(node.dtype, numbers[0].arg, node.shape, found.devices)
-    return stacked(parts, found.shard)
+    return stacked(known, found.shard)
 
 
 def _is_same_constant(a: UOp, b: UOp) -> bool:

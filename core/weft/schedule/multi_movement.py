@@ -10,7 +10,7 @@ Source: Xu et al., "GSPMD: General and Scalable Parallelization for ML Computati
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 from weft.base.sequences import prod
 from weft.schedule.multi_parts import Sharded, constant, copied, empty
@@ -26,7 +26,7 @@ def moved_parts(node: UOp, source: Sharded) -> Sharded | None:
 
 def _apply_to_parts(node: UOp, source: Sharded, shard: Shard, args: list[Any]) -> Sharded:
     """The movement of every part with its own argument; a part without elements is a constant."""
-    parts = []
+    parts: list[UOp] = []
     for place, (part, device, arg) in enumerate(zip(source.parts, source.devices, args)):
         shape = shard.local_shape(node.shape, place)
         if 0 in shape:
@@ -79,7 +79,7 @@ def _permute(node: UOp, source: Sharded) -> Sharded | None:
 def _expand(node: UOp, source: Sharded) -> Sharded | None:
     """One element that becomes many is wanted by all."""
     shard = source.shard
-    if node.shape[shard.axis] != shard.bounds[-1]:
+    if node.shape[cast(int, shard.axis)] != shard.bounds[-1]:
         return None
     args = [shard.local_shape(node.shape, place) for place in range(len(source.parts))]
     return _apply_to_parts(node, source, shard, args)
@@ -87,14 +87,14 @@ def _expand(node: UOp, source: Sharded) -> Sharded | None:
 
 def _pad(node: UOp, source: Sharded) -> Sharded | None:
     """The first part grows in front, the last one at the end."""
-    axis, bounds = source.shard.axis, source.shard.bounds
+    axis, bounds = cast(int, source.shard.axis), source.shard.bounds
     before, after = node.arg[axis]
     if not (isinstance(before, int) and isinstance(after, int)):
         return None
     last = len(source.parts) - 1
     inner = [before + bound for bound in bounds[1:-1]]
     shard = Shard(axis, (0, *inner, before + bounds[-1] + after))
-    parts = []
+    parts: list[UOp] = []
     for place, (part, device) in enumerate(zip(source.parts, source.devices)):
         shape = shard.local_shape(node.shape, place)
         if 0 in part.shape or 0 in shape:
@@ -109,13 +109,13 @@ def _pad(node: UOp, source: Sharded) -> Sharded | None:
 
 def _shrink(node: UOp, source: Sharded) -> Sharded | None:
     """Every part keeps what it has of the window."""
-    axis, bounds = source.shard.axis, source.shard.bounds
+    axis, bounds = cast(int, source.shard.axis), source.shard.bounds
     start, stop = node.arg[axis]
     if not (isinstance(start, int) and isinstance(stop, int)):
         return None
     kept = [min(max(bound, start), stop) for bound in bounds]
     shard = Shard(axis, tuple(bound - start for bound in kept))
-    args = []
+    args: list[Any] = []
     for bound, (low, high) in zip(bounds, pairwise(kept)):
         window = list(node.arg)
         window[axis] = (low - bound, high - bound)
@@ -130,7 +130,7 @@ def _flip(node: UOp, source: Sharded) -> Sharded | None:
         return _apply_to_parts(node, source, shard, [node.arg] * len(parts))
     total = shard.bounds[-1]
     turned = Shard(shard.axis, tuple(total - bound for bound in reversed(shard.bounds)))
-    made = []
+    made: list[UOp] = []
     for place, device in enumerate(source.devices):
         part = parts[len(parts) - 1 - place]
         if 0 in part.shape:

@@ -44,7 +44,7 @@ def empty(dtype: DType, shape: Sequence[Any], device: str) -> UOp:
     return constant(dtype, 0, shape, device)
 
 
-def constant(dtype: DType, value: Any, shape: Sequence[Any], device: str) -> UOp:
+def constant(dtype: DType, value: Any, shape: Sequence[Any], device: str | tuple[str, ...]) -> UOp:
     """`value` in every element of `shape`."""
     node = UOp.const(dtype, value, device)
     return node.reshape((1,) * len(shape)).expand(tuple(shape)) if shape else node
@@ -127,7 +127,7 @@ def part_of(spread: Sharded, shape: tuple[Any, ...], device: str, shard: Shard, 
         origin, extent = 0, own.bounds[-1]
     else:
         origin, extent = low, high - low
-    pieces = []
+    pieces: list[tuple[int, UOp]] = []
     for part, start, stop in zip(spread.parts, own.bounds, own.bounds[1:]):
         if own.axis == wanted:
             first, last = max(start, low), min(stop, high)

@@ -85,11 +85,11 @@ class _Partitioner:
 
     def _placed(self, node: UOp) -> Found:
         """A constant, or a counter, on every one of its devices."""
-        devices = node.src[0].arg
+        devices = names = node.src[0].arg
         if not isinstance(devices, tuple):
             return node
-        places = [UOp(Ops.DEVICE, arg=device) for device in devices]
-        return Sharded(tuple(node.over((place,)) for place in places), devices)
+        places = [UOp(Ops.DEVICE, arg=name) for name in names]
+        return Sharded(tuple(node.over((place,)) for place in places), names)
 
     # ---- layouts ------------------------------------------------------------------------------
 
@@ -111,7 +111,8 @@ class _Partitioner:
         known = self.everywhere.get(node)
         if known is not None:
             return known
-        moves, below = [], node
+        moves: list[UOp] = []
+        below = node
         if has_expand(node):
             while below.op in GroupOp.Movement:
                 moves.append(below)
@@ -137,7 +138,8 @@ class _Partitioner:
     def select(self, node: UOp) -> Found:
         """One of the parts."""
         found = self.found[node.src[0]]
-        return found.parts[node.arg] if isinstance(found, Sharded) else found
+        place: int = node.arg
+        return found.parts[place] if isinstance(found, Sharded) else found
 
     def unary(self, node: UOp) -> Sharded:
         """Markers and contiguous copies, part by part."""
@@ -151,7 +153,7 @@ class _Partitioner:
         if node.op is Ops.BITCAST and (resized := self._resized(node, like)) is not None:
             return resized
         columns = [self._column(source, like, node) for source in node.src]
-        parts = []
+        parts: list[UOp] = []
         for place, operands in enumerate(zip(*columns)):
             shape = like.shard.local_shape(node.shape, place)
             if 0 in shape:
@@ -176,10 +178,10 @@ class _Partitioner:
         if old == new or shard.axis != len(node.shape) - 1:
             return None
         if any(bound * old % new for bound in shard.bounds):
-            parts = self.whole(node.src[0]).parts
-            return Sharded(tuple(node.over((part,)) for part in parts), like.devices)
+            whole = self.whole(node.src[0]).parts
+            return Sharded(tuple(node.over((part,)) for part in whole), like.devices)
         cast = Shard(shard.axis, tuple(bound * old // new for bound in shard.bounds))
-        parts = []
+        parts: list[UOp] = []
         for place, (part, device) in enumerate(zip(like.parts, like.devices)):
             shape = cast.local_shape(node.shape, place)
             parts.append(empty(node.dtype, shape, device) if 0 in shape else node.over((part,)))
@@ -195,7 +197,7 @@ class _Partitioner:
         """Part by part; over the cut axis an all-reduce."""
         found: Sharded = self.found[node.src[0]]  # type: ignore[assignment]
         shard, crossing = found.shard, found.shard.axis in node.arg.axes
-        parts = []
+        parts: list[UOp] = []
         for place, (part, device) in enumerate(zip(found.parts, found.devices)):
             shape = node.shape if crossing else shard.local_shape(node.shape, place)
             if 0 in shape:
@@ -215,7 +217,7 @@ class _Partitioner:
         """To one device: gathered there. To several: in the requested layout."""
         source, target = node.src[0], node.src[1].arg
         found = self.found[source]
-        if not isinstance(target, tuple):
+        if isinstance(target, str):
             if isinstance(found, UOp):
                 return node.over((found, node.src[1]))
             return self._gathered(node, source, found, target)
@@ -233,7 +235,8 @@ class _Partitioner:
 
     def _scattered(self, source: UOp, target: tuple[str, ...], shard: Shard) -> Sharded | None:
         """A reduce over the cut axis with a cut result: a reduce-scatter sends what is kept."""
-        moves, below = [], source
+        moves: list[UOp] = []
+        below = source
         while below.op in GroupOp.Movement:
             moves.append(below)
             below = below.src[0]
@@ -329,7 +332,8 @@ def _computed_on(value: UOp, device: str) -> UOp:
 def _copy_source(value: UOp, shard: Shard) -> UOp:
     """The source of a copy if each part of it is contiguous, so that each device copies only its
     part."""
-    base, moves = value, []
+    base = value
+    moves: list[UOp] = []
     while base.op is Ops.RESHAPE:
         moves.append(base)
         base = base.src[0]
@@ -363,7 +367,7 @@ def _extent(shard: Shard) -> int:
 
 def _recomputed(found: UOp, node: UOp, shard: Shard, like: Sharded, user: UOp) -> Sharded:
     """A value of constants and counters, computed on all devices of `like`."""
-    parts = []
+    parts: list[UOp] = []
     for place, device in enumerate(like.devices):
         made = computed_on(found, device)
         if made is None:

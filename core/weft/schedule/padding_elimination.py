@@ -54,7 +54,7 @@ def _padded_factors(one: UOp, other: UOp, pads: Sequence[tuple[int, int]]) -> tu
         else:
             padding[1][axis] = pad
         padding[0][axis] = pad
-    made = []
+    made: list[UOp] = []
     for factor, around in zip((one, other), padding):
         needed = any(pad != (0, 0) for pad in around)
         made.append(UOp(Ops.PAD, factor.dtype, (factor,), tuple(around)) if needed else factor)

@@ -14,6 +14,7 @@ Source: Allen and Kennedy, "Optimizing Compilers for Modern Architectures", 2001
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 from weft.base.sequences import prod
 from weft.shape import ShapeTracker
@@ -57,13 +58,13 @@ def rows_of_view(st: ShapeTracker, size: object) -> Allowed:
     return allowed
 
 
-def _rows_of_single_view(view: object, size: int) -> Allowed:
+def _rows_of_single_view(view: Any, size: int) -> Allowed:
     """The numbers of rows for which one view is row-local; None for all."""
-    shape, strides, offset, mask = view.shape, view.strides, view.offset, view.mask  # type: ignore[attr-defined]
+    shape, strides, offset, mask = view.shape, view.strides, view.offset, view.mask
     numbers = (*shape, *strides, offset, *(x for pair in mask or () for x in pair))
     if any(isinstance(x, UOp) for x in numbers) or 0 in shape:
         return frozenset()
-    if view.contiguous and prod(shape) == size:  # type: ignore[attr-defined]
+    if view.contiguous and prod(shape) == size:
         return None
     # What the axes from each on can add to the address, at least and at most. That a mask excludes
     # some of it does not help: the address would still have to be cut in row and place.
@@ -71,7 +72,7 @@ def _rows_of_single_view(view: object, size: int) -> Allowed:
     for axis in reversed(range(len(shape))):
         ends = (0, (shape[axis] - 1) * strides[axis])
         low[axis], high[axis] = low[axis + 1] + min(ends), high[axis + 1] + max(ends)
-    allowed, count = set(), 1
+    allowed, count = set[int](), 1
     for outer in range(len(shape) + 1):
         if outer:
             count *= shape[outer - 1]

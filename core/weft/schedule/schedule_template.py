@@ -180,7 +180,7 @@ class ScheduleTemplate:
                 if owner >= self.given and owner not in kept:
                     first.setdefault(owner, time)
                     last[owner] = max(end, last.get(owner, end))
-        needs = []
+        needs: list[Lifetime] = []
         for number, end in last.items():
             fresh = self.fresh[number - self.given]
             if isinstance(fresh.dtype, ImageDType):
@@ -242,7 +242,8 @@ def _bound_result(result: Result, nodes: Sequence[UOp | None], values: Mapping[U
         for move in result.moves:
             node = move.over((node,))
         return node
-    there = {placeholder(number, nodes[number]): nodes[number] for number in result.memory}
+    held: dict[int, Any] = {number: nodes[number] for number in result.memory}
+    there = {placeholder(number, node): node for number, node in held.items()}
     return _with_memory(result.value, there, values)
 
 
@@ -266,9 +267,10 @@ def _with_values(arg: Any, values: Mapping[UOp, int]) -> Any:
     if isinstance(arg, UOp):
         bound = [node for node in arg.toposort() if node.op is Ops.BIND]
         return arg.substitute({node: _bound(node, values) for node in bound})
+    entries = arg
     if isinstance(arg, tuple):
-        items = tuple([_with_values(item, values) for item in arg])
-        return arg if all(new is old for new, old in zip(items, arg)) else items
+        items = tuple([_with_values(entry, values) for entry in entries])
+        return entries if all(new is old for new, old in zip(items, entries)) else items
     return arg
 
 
@@ -297,7 +299,7 @@ def make_template(structure: Structure, becomes: Mapping[UOp, UOp]) -> ScheduleT
     numbers = {node: number for number, node in enumerate(structure.buffers)}
     given = len(numbers)
     windows: dict[int, tuple[int, int]] = {}
-    steps = []
+    steps: list[Step] = []
     for kernel in kernels:
         memory = tuple(
             numbers.setdefault(root_buffer(source), len(numbers))
@@ -325,7 +327,7 @@ def make_template(structure: Structure, becomes: Mapping[UOp, UOp]) -> ScheduleT
 
 
 def _result(value: UOp, known: Mapping[UOp, int]) -> Result:
-    moves = []
+    moves: list[UOp] = []
     below = value
     while below.op in GroupOp.Movement:
         moves.append(below)

@@ -211,10 +211,11 @@ def _unbound(arg: Any, values: dict[UOp, int]) -> Any:
         for node in bound:
             _bind(node, values)
         return arg.substitute({node: node.src[0] for node in bound}) if bound else arg
+    entries = arg
     if isinstance(arg, tuple):
-        free = tuple([_unbound(item, values) for item in arg])
-        same = all(new is old for new, old in zip(free, arg))
-        return arg if same else free
+        free = tuple([_unbound(entry, values) for entry in entries])
+        same = all(new is old for new, old in zip(free, entries))
+        return entries if same else free
     if isinstance(arg, ShapeTracker):
         tracker, found = arg.unbind()
         for variable, value in found.items():

@@ -183,7 +183,7 @@ def _reduces_adjacent_axes(node: UOp, inner: UOp) -> bool:
     first = [axis for axis in long if axis in inner.arg.axes]
     if min(kept) > max(reduced, default=0):
         return first == long[len(long) - len(first) :]
-    return min(reduced, default=0) > max(kept) and first == long[: len(first)]
+    return bool(min(reduced, default=0) > max(kept)) and first == long[: len(first)]
 
 
 def _merge_edit(node: UOp, inner: UOp, moves: list[UOp]) -> Edit:
@@ -328,7 +328,7 @@ def _keeps_locality(node: UOp, readers: list[Use], region: set[UOp]) -> bool:
         if extent != 1 and stride != run:
             break
         run *= extent
-    return run >= _LONG or (run > 1 and all(_reuses_memory(u) for u in reduces))
+    return bool(run >= _LONG) or (bool(run > 1) and all(_reuses_memory(u) for u in reduces))
 
 
 def _reuses_memory(reduce: UOp) -> bool:
@@ -375,7 +375,7 @@ def _in_order(
         reduced = replacement_reduce(node, moved, Reduce(node.arg.op, axes))
         made[key] = reduced.reshape(shape)
         return made[key]
-    src = []
+    src: list[UOp] = []
     for source in node.src:
         if source.op in _SCALARS:
             src.append(done.get(source, source))
