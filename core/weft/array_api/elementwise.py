@@ -83,7 +83,7 @@ def pow(x1: Any, x2: Any, /) -> Array:
 
 
 def negative(x: Array, /) -> Array:
-    """Sign turned."""
+    """Negative."""
     return -as_array(x)
 
 

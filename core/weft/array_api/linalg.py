@@ -240,8 +240,8 @@ def pinv(x: Array, /, *, rtol: Any = None) -> Array:
         return x.mT
     u, s, vh = x.svd(full_matrices=False)
     kept = s > _threshold(x, s, rtol)
-    turned = kept.where(kept.where(s, 1).reciprocal(), 0).unsqueeze(-2)
-    return (vh.mT * turned) @ u.mT
+    inverse = kept.where(kept.where(s, 1).reciprocal(), 0).unsqueeze(-2)
+    return (vh.mT * inverse) @ u.mT
 
 
 def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:

@@ -44,7 +44,7 @@ def exact_remainder(a: Any, b: Any) -> Any:
     known = a.isfinite() & ~b.isnan() & (b != 0)
     rest = known.where(rest, math.nan)
     if first.requires_grad or second.requires_grad:
-        # nothing is added but the slopes, 1 and minus the whole quotient
+        # only the derivatives are added: 1, and minus the integer quotient
         rest = rest + (first - a) - (second - b) * (a / b).floor()
     return rest.cast(kind)
 

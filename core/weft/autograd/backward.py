@@ -1,4 +1,4 @@
-"""The reverse walk: from a value back to its targets, every node once, without recursion."""
+"""Reverse-mode differentiation: from a value back to its targets, every node once, iteratively."""
 
 from __future__ import annotations
 

@@ -70,8 +70,8 @@ def _through(node: UOp, window: Window) -> tuple[Window, object, Window] | None:
         return tuple(window[order.index(axis)] for axis in range(len(order))), order, behind
     if node.op is Ops.FLIP:
         mirrored = (
-            (extent - stop, extent - start) if turned else (start, stop)
-            for (start, stop), extent, turned in zip(window, shape, node.arg)
+            (extent - stop, extent - start) if flipped else (start, stop)
+            for (start, stop), extent, flipped in zip(window, shape, node.arg)
         )
         return tuple(mirrored), node.arg, behind
     if node.op is Ops.EXPAND:

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from weft.uop import Ops, UOp
 
-Slope: TypeAlias = Callable[..., UOp]
+Derivative: TypeAlias = Callable[..., UOp]
 
 _LOG2_E = math.log2(math.e)
 
@@ -66,7 +66,7 @@ def _power(x: UOp, y: UOp, n: float) -> UOp:
     return UOp(Ops.SLOPE, x.dtype, (value, x), ("power", n - 1)) * float(n)
 
 
-SLOPES: dict[str, Slope] = {
+DERIVATIVES: dict[str, Derivative] = {
     "rsqrt": lambda x, y: y * y * y * -0.5,
     "exp": lambda x, y: y,
     "expm1": lambda x, y: y + 1.0,
@@ -87,7 +87,7 @@ SLOPES: dict[str, Slope] = {
     "softplus": lambda x, y, beta=1.0: _logistic(x * beta),
     "elu": lambda x, y, alpha=1.0: _choose(x <= 0.0, y + alpha, 1.0, x),
     "celu": lambda x, y, alpha=1.0: _choose(x <= 0.0, y * (1.0 / alpha) + 1.0, 1.0, x),
-    # of no spread the slope is infinite on both sides: 0 is what lies between
+    # at zero spread the derivative is infinite on both sides: 0 is between them
     "deviation": lambda x, y: _choose(y.eq(0.0), 0.0, _over(_choose(y.eq(0.0), 1.0, y + y, x)), x),
     "power": _power,
     # of steps: PyTorch has 0 there as well, at the edges too
@@ -96,10 +96,10 @@ SLOPES: dict[str, Slope] = {
 """The derivative of every named function, of its argument x, its value y, and its parameters."""
 
 
-GATES: dict[str, Slope] = {
+GATES: dict[str, Derivative] = {
     "relu": lambda x, y: y > 0.0,
 }
-"""Of functions whose slope is 1 or 0: where it is 1. Nothing flows elsewhere, not even 0 times
+"""Functions whose derivative is 1 or 0: where it is 1. Elsewhere no gradient flows, not even 0 x
 infinity; and their argument, which is often a product of matrices, is not needed again."""
 
 
@@ -116,11 +116,11 @@ def is_checkpoint(node: UOp) -> bool:
     return node.op is Ops.SLOPE and node.arg[0] == AGAIN
 
 
-def sloped(node: UOp, upstream: UOp) -> UOp:
+def times_derivative(node: UOp, upstream: UOp) -> UOp:
     """upstream times the derivative of the function that a SLOPE node is the value of, at its
     argument."""
     parameters: tuple[Any, ...]
     name, *parameters = node.arg
     if name in GATES:
         return GATES[name](node.src[1], node).alu(Ops.WHERE, upstream, _number(node, 0.0))
-    return upstream * SLOPES[name](node.src[1], node, *parameters)
+    return upstream * DERIVATIVES[name](node.src[1], node, *parameters)

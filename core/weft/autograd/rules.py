@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from weft.autograd.crop import cropped
-from weft.autograd.derivatives import AGAIN, CUSTOM, is_checkpoint, sloped
+from weft.autograd.derivatives import AGAIN, CUSTOM, is_checkpoint, times_derivative
 from weft.autograd.functions import custom_parts
 from weft.base.dtype import ImageDType, dtypes
 from weft.base.errors import GradientError
@@ -83,14 +83,14 @@ def unchanged(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
 
 
 @rule(Ops.SLOPE)
-def slope(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
+def named_derivative(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
     """g times the derivative that the function is known to have; g, to what is computed again; what
     the function says itself"""
     if node.arg[0] == CUSTOM:
         return custom_parts(node, upstream)
     if is_checkpoint(node):
         return (None, upstream)
-    return (None, sloped(node, upstream))
+    return (None, times_derivative(node, upstream))
 
 
 @rule(Ops.CONTIGUOUS_BACKWARD)
@@ -216,8 +216,8 @@ def power(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
     """g b a**(b-1), g a**b ln(a): where a is 0 they are 0 for b = 0, and what the limit says."""
     a, b = node.src
     zero = a.eq(0.0)
-    slope = b * a.alu(Ops.POW, b - 1.0)
-    left = upstream * (zero & b.eq(0.0)).alu(Ops.WHERE, UOp.const(node.dtype, 0.0), slope)
+    derivative = b * a.alu(Ops.POW, b - 1.0)
+    left = upstream * (zero & b.eq(0.0)).alu(Ops.WHERE, UOp.const(node.dtype, 0.0), derivative)
     at_zero = (b < 0.0).alu(Ops.WHERE, UOp.const(node.dtype, -math.inf), UOp.const(node.dtype, 0.0))
     right = upstream * zero.alu(Ops.WHERE, at_zero, node * (a.alu(Ops.LOG2) * _LN_2))
     return (left, right)

@@ -205,7 +205,7 @@ class _ConvTranspose(_Conv):
     ) -> None:
         if isinstance(padding, str) or not isinstance(bias, bool):
             raise ArgumentError(
-                "this argument stands in another place",
+                "this argument has another position",
                 asked=f"{type(self).__name__} with padding={padding!r}, bias={bias!r}",
                 because="padding is numbers here, and behind it come output_padding, groups, "
                 "bias and dilation",
@@ -225,8 +225,8 @@ class _ConvTranspose(_Conv):
             dtype=dtype,
         )
         self.output_padding = self._per_axis("output_padding", output_padding)
-        rooms = [max(pair) for pair in zip(self.stride, self.dilation, strict=True)]
-        if any(not 0 <= p < room for p, room in zip(self.output_padding, rooms, strict=True)):
+        limits = [max(pair) for pair in zip(self.stride, self.dilation, strict=True)]
+        if any(not 0 <= p < limit for p, limit in zip(self.output_padding, limits, strict=True)):
             raise ArgumentError(
                 "the output padding must be smaller than the stride or the dilation",
                 asked=f"output_padding={output_padding}, stride {self.stride}, "

@@ -290,7 +290,7 @@ class Module:
 
     def _named(self, prefix: str, recurse: bool, trained: bool) -> Iterator[tuple[str, Any]]:
         seen: set[int] = set()
-        for name, tensor in tree.walk(self, prefix, persistent=False):
+        for name, tensor in tree.named_tensors(self, prefix, persistent=False):
             own = name.removeprefix(f"{prefix}.") if prefix else name
             if id(tensor) in seen or is_parameter(tensor) != trained:
                 continue
@@ -303,7 +303,7 @@ class Module:
 
         The tensors are those of the module, detached, over the same memory.
         """
-        found = tree.walk(self, prefix.strip("."))
+        found = tree.named_tensors(self, prefix.strip("."))
         return {name: each.detach() for name, each in found}
 
     def load_state_dict(
@@ -372,7 +372,9 @@ class Module:
         """
         device, dtype = destination(args, kwargs)
         changed = []
-        for tensor in {id(t): t for _, t in tree.walk(self, "", persistent=False)}.values():
+        for tensor in {
+            id(t): t for _, t in tree.named_tensors(self, "", persistent=False)
+        }.values():
             value = tensor.detach()
             if device is not None:
                 value = value.to(device)

@@ -23,7 +23,7 @@ class _Recurrent(Module):
     Weights are named as a cell's, with _l0, _l1 ... behind them, and _reverse for the second
     direction. Input (length, batch, input_size), with `batch_first` (batch, length, input_size), or
     without the batch. Each layer but the first reads what the one before it gave, to which dropout
-    is applied in training; the second direction reads from the end, and what both give stands side
+    is applied in training; the second direction reads from the end, and their outputs are side
     by side.
     """
 

@@ -12,7 +12,7 @@ Layer = Callable[[Any], Any]
 
 
 class Sequential(Module):
-    """What goes in passes every layer in turn. A layer is anything that can be called.
+    """The input passes through every layer in order. A layer is anything that can be called.
 
     The names of its tensors begin with the layer's number: "0.weight", "2.bias"; or with its key
     where the layers are given as a dict. Raises ArgumentError for layers that cannot be called.

@@ -28,7 +28,7 @@ from weft.io import (
     zip_extract,
 )
 from weft.nn.input_checks import as_tensor
-from weft.nn.tree import walk
+from weft.nn.tree import named_tensors
 from weft.tensor import Tensor
 from weft.uop import Ops
 
@@ -55,14 +55,14 @@ _MOST_LINES = 40
 def get_state_dict(obj: Any, prefix: str = "") -> dict[str, Tensor]:
     """Every Tensor reachable from `obj`, by its path: {"layers.0.weight": Tensor, ...}.
 
-    Attributes, dicts (by key), lists and tuples (by number) are walked, in order; an object met on
-    its own path again is not walked twice. A tensor reachable by two paths has two names.
+    Attributes, dicts (by key), lists and tuples (by number) are visited, in order; an object met on
+    its own path again is not visited twice. A tensor reachable by two paths has two names.
 
     >>> model = [nn.Linear(4, 2), Tensor.relu, nn.Linear(2, 1)]
     >>> list(nn.state.get_state_dict(model))
     ['0.weight', '0.bias', '2.weight', '2.bias']
     """
-    return dict(walk(obj, text(prefix, "prefix", '"model."').strip(".")))
+    return dict(named_tensors(obj, text(prefix, "prefix", '"model."').strip(".")))
 
 
 def get_parameters(obj: Any) -> list[Tensor]:

@@ -212,7 +212,7 @@ class _Padding(Layer):
         return str(self.padding)
 
 
-# what stands beside the elements in each mode
+# the padding values of each mode
 _FILLING = {
     "constant": "zeros",
     "reflect": "a mirror image of the elements, without the one at the edge",

@@ -1,6 +1,6 @@
 """Iterating over the tensors that an object holds, by their path: what `state_dict` is made of.
 
-Plain objects are walked as they are: attributes, items of lists, tuples and dicts. An object whose
+Plain objects are traversed: attributes, items of lists, tuples and dicts. An object whose
 class defines `_members` says itself what belongs to it (`nn.Module` does).
 """
 
@@ -15,10 +15,12 @@ from weft.tensor import Tensor
 PLAIN = (bool, int, float, str, bytes, type(None))
 
 
-def walk(obj: Any, path: str = "", persistent: bool = True) -> Iterator[tuple[str, Tensor]]:
+def named_tensors(
+    obj: Any, path: str = "", persistent: bool = True
+) -> Iterator[tuple[str, Tensor]]:
     """(path, tensor) of every tensor reachable from `obj`, in order.
 
-    An object met on its own path again is not walked twice. persistent: without the tensors of
+    An object met on its own path again is not visited twice. persistent: without the tensors of
     modules that are in no state.
     """
     if isinstance(obj, Tensor):

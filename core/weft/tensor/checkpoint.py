@@ -3,7 +3,7 @@
 The value of a checkpoint has two graphs. Whoever reads it reads the one; gradients flow through the
 other, the same over copies of the arguments, so that no kernel of the one is a kernel of the other.
 The copies are made when the gradient arrives (see `weft.autograd.backward`), and so is what is
-computed of them: between the two nothing of the function's inside stands in memory.
+computed of them: between the two no intermediate value is in memory.
 """
 
 from __future__ import annotations

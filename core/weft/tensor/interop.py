@@ -72,13 +72,13 @@ def with_room(node: UOp) -> UOp:
 
 
 def _moved_with_room(node: UOp, device: str | tuple[str, ...]) -> UOp:
-    """A value of symbolic shape, copied with room for its largest sizes: copies have one length."""
+    """A value of symbolic shape, copied into a buffer of its largest sizes."""
     if isinstance(node.device, tuple):
         there = moved(with_room(node), device)
         return there.shrink(tuple((0, size) for size in node.shape))
     count = sprod(node.shape)
-    room = prod(high_of(size) for size in node.shape)
-    flat = node.reshape((count,)).pad(((0, fold(room - count)),))
+    largest = prod(high_of(size) for size in node.shape)
+    flat = node.reshape((count,)).pad(((0, fold(largest - count)),))
     return moved(flat, device).shrink(((0, count),)).reshape(node.shape)
 
 

@@ -43,8 +43,8 @@ Kind = TypeVar("Kind", bound="TensorBase")
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_ROOM = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_PACKAGE = os.path.dirname(_ROOM[:-1]) + os.sep
+_TENSOR_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_PACKAGE = os.path.dirname(_TENSOR_FOLDER[:-1]) + os.sep
 _OUTSIDE, _HERE, _ELSEWHERE = 0, 1, 2
 _BITCAST = Ops.BITCAST
 _COPYING = frozenset({Ops.RESHAPE, RESIZED})
@@ -135,7 +135,7 @@ class set_grad_enabled(grad_mode):
 
 
 def _classify(filename: str) -> int:
-    if filename.startswith(_ROOM):
+    if filename.startswith(_TENSOR_FOLDER):
         kind = _HERE
     else:
         kind = _ELSEWHERE if filename.startswith(_PACKAGE) else _OUTSIDE
@@ -144,9 +144,9 @@ def _classify(filename: str) -> int:
 
 
 def provenance(depth: int = 1) -> Metadata:
-    """The outermost method of this room that is running, and the user's line that called it.
+    """The outermost running method of this package, and the user's line that called it.
 
-    Walking the stack costs nothing where no node is made, unlike a decorator on every method.
+    Inspecting the stack costs nothing where no node is made, unlike a decorator on every method.
     """
     frame = sys._getframe(depth + 1)
     kinds = _kind_of_file
@@ -383,7 +383,7 @@ class TensorBase:
     def _wrap_with(self, uop: UOp, *others: TensorBase) -> Self:
         """A tensor computed from self and others."""
         chosen: TensorBase = self
-        # the most wanting of all decides: True before None before False
+        # the strongest flag decides: True before None before False
         for other in others:
             if not chosen._requires_grad and other._requires_grad is not False:
                 chosen = other

@@ -69,7 +69,7 @@ def draw(device: str | tuple[str, ...], blocks: int) -> UOp:
 
 
 def next_block(device: str | tuple[str, ...], blocks: int) -> bytes:
-    """Counter and key of the next draw, which is taken: what stands in the memory of a draw."""
+    """Counter and key of the next draw, which is taken: the contents of the memory of a draw."""
     counter = _drawn.get(device, 0)
     _drawn[device] = (counter + blocks) & _MASK
     return pack((counter, key()), dtypes.uint64)

@@ -488,7 +488,7 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
         """Memory of this process at an address, in place where `device` can use it, else copied.
 
         It is not owned: the caller keeps it alive. In place, what is written to it later is seen
-        by what is computed later, and what is written to the tensor stands in it.
+        by what is computed later, and what is written to the tensor is in it.
 
         >>> import array
         >>> numbers = array.array("f", [1.0, 2.0, 3.0])

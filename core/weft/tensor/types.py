@@ -68,7 +68,7 @@ Padding: TypeAlias = int | Sequence[Size | Sequence[Size] | None]
 """Padding of axes: pairs (before, after) or None for each, or numbers from the last axis on."""
 
 Index: TypeAlias = slice | EllipsisType | ArrayLike | None
-"""What stands in brackets behind a tensor; a tuple of such for several axes."""
+"""An index of a tensor; a tuple of such for several axes."""
 
 
 class DeviceOptions(TypedDict, total=False):

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from weft import Tensor
-from weft.autograd.derivatives import SLOPES
+from weft.autograd.derivatives import DERIVATIVES
 
 
 def slope(name, value, *parameters):
@@ -26,7 +26,7 @@ def test_at_the_ends(name, value, expected):
     assert slope(name, value) == expected
 
 
-@pytest.mark.parametrize("name", sorted(set(SLOPES) - {"deviation", "power", "acosh", "flat"}))
+@pytest.mark.parametrize("name", sorted(set(DERIVATIVES) - {"deviation", "power", "acosh", "flat"}))
 def test_second_derivatives_are_those_of_differences(name):
     x, step = 0.4, 1e-6
     leaf = Tensor([x], requires_grad=True, dtype="double")

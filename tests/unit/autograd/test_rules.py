@@ -3,7 +3,7 @@
 import pytest
 
 from weft import Tensor
-from weft.autograd.derivatives import GATES, SLOPES
+from weft.autograd.derivatives import DERIVATIVES, GATES
 from weft.autograd.rules import RULES, STOPS
 from weft.base.dtype import dtypes
 from weft.uop import GroupOp, Ops, UOp
@@ -44,7 +44,7 @@ def test_parts_have_the_shape_and_dtype_of_their_sources(op):
 
 
 def test_a_gate_is_no_slope():
-    assert not set(GATES) & set(SLOPES)
+    assert not set(GATES) & set(DERIVATIVES)
 
 
 def test_nothing_flows_through_a_closed_gate():

@@ -397,7 +397,10 @@ def test_names_of_attributes_are_checked() -> None:
 
 def test_the_walk_over_objects() -> None:
     shared = Tensor([1.0])
-    assert [path for path, _ in tree.walk({"a": [shared, {"b": shared}]})] == ["a.0", "a.1.b"]
+    assert [path for path, _ in tree.named_tensors({"a": [shared, {"b": shared}]})] == [
+        "a.0",
+        "a.1.b",
+    ]
     assert parameter.destination(("REF", "float16"), {}) == ("REF", dtypes.half)
 
 

@@ -167,7 +167,7 @@ class Optimizer:
         _check_trainable(who, new, len(given["params"]))
         if any(id(each) in old for each in given["params"]):
             raise ArgumentError(
-                "a parameter stands in two groups", asked=f"{who}.add_param_group",
+                "a parameter is in two groups", asked=f"{who}.add_param_group",
                 because="this optimiser has it already",
             )  # fmt: skip
         lists = per_parameter(self)

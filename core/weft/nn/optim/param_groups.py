@@ -110,7 +110,7 @@ def groups_of(params: Any, who: str) -> list[dict[str, Any]]:
         new = {id(tensor) for tensor in each["params"]}
         if seen & new:
             raise ArgumentError(
-                "a parameter stands in two groups",
+                "a parameter is in two groups",
                 asked=f"{who} of {len(made)} groups",
                 because="both would move it in one step",
                 try_="give every parameter to one of them",

@@ -1,4 +1,4 @@
-"""LARS and LAMB: every layer moves in proportion to the size of its own weights."""
+"""LARS and LAMB: every layer moves in proportion to the norm of its own weights."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from weft.tensor import Tensor
 
 def trust_ratio(value: Tensor, change: Tensor) -> Tensor:
     """|value| / |change|, and 1 where either is 0; a scalar."""
-    size = value.square().sum().sqrt()
+    norm = value.square().sum().sqrt()
     moved = change.square().sum().sqrt()
-    return ((size > 0) & (moved > 0)).where(size / moved, 1.0)
+    return ((norm > 0) & (moved > 0)).where(norm / moved, 1.0)
 
 
 class LARS(SGD):
@@ -54,9 +54,9 @@ class LARS(SGD):
         decay = options.weight_decay
         step = gradient + value * decay if options.pre_wd else gradient
         if options.tcoef:
-            size, slope = value.square().sum().sqrt(), gradient.square().sum().sqrt()
-            ratio = options.tcoef * size / (slope + decay * size)
-            ratio = ((size > 0) & (slope > 0)).where(ratio, 1.0)
+            norm, gradient_norm = value.square().sum().sqrt(), gradient.square().sum().sqrt()
+            ratio = options.tcoef * norm / (gradient_norm + decay * norm)
+            ratio = ((norm > 0) & (gradient_norm > 0)).where(ratio, 1.0)
         else:
             ratio = Tensor.ones((), dtype=value.dtype, device=value.device)
         change, state = self._along_momentum(
@@ -73,7 +73,7 @@ class LARS(SGD):
 class LAMB(Adam):
     """Adam with layer-wise rates (You et al., 2020).
 
-    Adam's step plus weight_decay * value is scaled by |value| over its own size; with `adam` it is
+    Adam's step plus weight_decay * value is scaled by |value| over its own norm; with `adam` it is
     not.
 
     >>> w = Tensor([[1.0, 0.5], [0.0, 2.0]], requires_grad=True)

@@ -77,7 +77,7 @@ class ArrayConversionMixin(TensorBase):
         if isinstance(self._uop.device, tuple):
             return self.detach().to(self._uop.device[0])._at_its_values()
         storage = self._stored()._uop.base
-        # its memory has room for the largest sizes; what there is of it stands at the front
+        # its buffer holds the largest sizes; the elements are at the front
         count = prod(extents)
         front = UOp(Ops.SHRINK, storage.dtype, (storage,), ((0, count),))
         return self._from_node(front.reshape(extents))
@@ -85,7 +85,7 @@ class ArrayConversionMixin(TensorBase):
     def _buffer(self) -> Buffer:
         """The memory of a settled value that is no constant."""
         node = self._uop
-        if node.base.op is Ops.DETACH:  # a value that is detached from what stands in its memory
+        if node.base.op is Ops.DETACH:  # a detached value of what its memory holds
             node = node.substitute({node.base: node.base.src[0]})
         storage, tracked = node.base, node.st
         if storage.op is not Ops.BUFFER or not tracked.contiguous:

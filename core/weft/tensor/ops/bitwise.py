@@ -8,7 +8,7 @@ from weft.base.arguments import whole
 from weft.base.dtype import dtypes
 from weft.tensor.ops import hashing
 from weft.tensor.ops.operators import complement, is_boolean
-from weft.tensor.ops.transcendental import sloped_value
+from weft.tensor.ops.transcendental import value_with_derivative
 from weft.tensor.protocol import TensorBase
 from weft.tensor.types import ArrayLike
 from weft.uop import Ops
@@ -114,7 +114,7 @@ class BitwiseMixin(TensorBase):
         signed = (self > 0).cast(dtype) - (self < 0).cast(dtype)
         if not dtypes.is_float(dtype):
             return signed
-        return sloped_value(self.isnan().where(self.detach(), signed), self, "flat")
+        return value_with_derivative(self.isnan().where(self.detach(), signed), self, "flat")
 
     def trunc(self) -> Self:
         """Toward zero; integers stay as they are.
@@ -166,14 +166,14 @@ class BitwiseMixin(TensorBase):
             if decimals > 0:
                 return (self * scale).round() / scale
             return (self / scale).round() * scale
-        # Adding 2**m to a number below it leaves no room for a fraction: the hardware rounds.
+        # Adding 2**m to a number below it leaves no bits for a fraction: the hardware rounds.
         x = self.detach()
         size = x.abs()
         big = 2.0 ** dtypes.finfo(dtype).mantissa_bits
         rounded = (size + big) - big
         inside = (size < big) & (0 < size)  # a zero keeps its sign
         nearest = inside.where((x < 0).where(-rounded, rounded), x)
-        return sloped_value(nearest, self, "flat")
+        return value_with_derivative(nearest, self, "flat")
 
     def _to_multiples(self, step: int) -> Self:
         """Integers to the nearest multiple of an even `step`, halves to an even one."""

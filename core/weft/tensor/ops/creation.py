@@ -426,10 +426,10 @@ def _power(base: float, exponent: float) -> float:
 
 
 def _counted_through(start: float, stop: float, steps: int) -> tuple[int, int, DType] | None:
-    """Both ends as whole numbers, and the integers in which `steps` times them have room; None
-    where an end is none, or where they have no room anywhere."""
+    """Both ends as integers, and the integer dtype that can represent `steps` times either; None if
+    an end is not whole, or no dtype can."""
     if steps < 2 or not all(isinstance(end, int) or end.is_integer() for end in (start, stop)):
         return None
-    room = 2 * max(abs(int(start)), abs(int(stop))) * (steps - 1)
-    kind = next((k for k in (dtypes.int32, dtypes.int64) if room <= k.max), None)
+    largest = 2 * max(abs(int(start)), abs(int(stop))) * (steps - 1)
+    kind = next((k for k in (dtypes.int32, dtypes.int64) if largest <= k.max), None)
     return None if kind is None else (int(start), int(stop), kind)

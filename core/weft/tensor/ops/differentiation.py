@@ -71,14 +71,14 @@ class DifferentiationMixin(TensorBase):
                     because="equal constants are one node: their gradients could not be told apart",
                     try_="make it with requires_grad=True",
                 )
-        stood = _nodes_of(self._uop, [t for t in targets if t._requires_grad and t.is_leaf])
-        nodes = {target._uop: None for target in targets} | dict.fromkeys(stood)
+        leaves_of = _nodes_of(self._uop, [t for t in targets if t._requires_grad and t.is_leaf])
+        nodes = {target._uop: None for target in targets} | dict.fromkeys(leaves_of)
         hooks = hooks_on_the_way(live_tensors()) if has_hooks() else {}
-        parts = _gradients(self._uop, list(nodes), upstream, _ends(stood), hooks)
+        parts = _gradients(self._uop, list(nodes), upstream, _stops(leaves_of), hooks)
         found = dict(zip(nodes, parts))
         result = []
         for target in targets:
-            own = [node for node, leaves in stood.items() if any(t is target for t in leaves)]
+            own = [node for node, leaves in leaves_of.items() if any(t is target for t in leaves)]
             node = _sum([found[n] for n in own or [target._uop]], target)
             if node is None and not materialize_grads:
                 raise GradientError(
@@ -88,7 +88,7 @@ class DifferentiationMixin(TensorBase):
                     because="no differentiable path leads from one to the other",
                     try_="materialize_grads=True for zeros",
                 )
-            # not a leaf: its own gradients stay within reach once it is computed
+            # not a leaf: gradients of it can be computed after it is realized
             made = target.zeros_like() if node is None else self._from_node(node, None, True)
             if target.is_leaf and node is not None and has_hooks():
                 made = through_hooks(target, made)
@@ -103,11 +103,11 @@ class DifferentiationMixin(TensorBase):
         inputs: Sequence[TensorBase] | TensorBase | None = None,
     ) -> Self:
         """Add the gradient of self to `.grad` of every leaf below that requires gradients, and of
-        every tensor on the way for which `retain_grad` was called.
+        every tensor between them for which `retain_grad` was called.
 
         A leaf that no name refers to any more gets none. `backward` may be called again, which
         adds the same once more, and before or after self and what it was computed of have been
-        read: values that stand in memory are used from there.
+        read: values in memory are used from there.
 
         :param gradient: weights of the elements; needed unless self is one element.
         :param retain_graph: has no effect: graphs stay.
@@ -129,20 +129,20 @@ class DifferentiationMixin(TensorBase):
                 try_="weft.autograd.grad(y, x, create_graph=True), or y.gradient(x)",
             )
         upstream = self._upstream(gradient)
-        wanting = [t for t in live_tensors() if t._requires_grad]
-        takers = [t for t in wanting if t.is_leaf or t.retains_grad]
+        candidates = [t for t in live_tensors() if t._requires_grad]
+        receivers = [t for t in candidates if t.is_leaf or t.retains_grad]
         if inputs is not None:
             chosen = {id(t) for t in ([inputs] if isinstance(inputs, TensorBase) else inputs)}
-            takers = [t for t in wanting if id(t) in chosen]
-        stood = _nodes_of(self._uop, [t for t in takers if t.is_leaf])
-        ends = _ends(stood)
-        for taker in takers:
-            if not taker.is_leaf:
-                stood.setdefault(taker._uop, []).append(taker)
-        paths = Paths(self._uop, list(dict.fromkeys([*stood, *leaf_nodes()])), ends)
-        reached = {id(t) for node in paths.reached for t in stood.get(node, ())}
-        takers = [t for t in takers if id(t) in reached]
-        lost = [t for t in wanting if not t.is_leaf and _is_cut_off(t._uop, paths)]
+            receivers = [t for t in candidates if id(t) in chosen]
+        leaves_of = _nodes_of(self._uop, [t for t in receivers if t.is_leaf])
+        ends = _stops(leaves_of)
+        for receiver in receivers:
+            if not receiver.is_leaf:
+                leaves_of.setdefault(receiver._uop, []).append(receiver)
+        paths = Paths(self._uop, list(dict.fromkeys([*leaves_of, *leaf_nodes()])), ends)
+        reached = {id(t) for node in paths.reached for t in leaves_of.get(node, ())}
+        receivers = [t for t in receivers if id(t) in reached]
+        lost = [t for t in candidates if not t.is_leaf and _is_cut_off(t._uop, paths)]
         if lost or self._uop not in paths.nodes:
             raise GradientError(
                 "the way back to the leaves is gone" if lost else "there is no leaf to reach",
@@ -155,22 +155,22 @@ class DifferentiationMixin(TensorBase):
                 if lost
                 else "Tensor(..., requires_grad=True), or x.requires_grad_()",
             )
-        nodes = [node for node in stood if node in paths.reached]
-        hooks = hooks_on_the_way(wanting) if has_hooks() else {}
+        nodes = [node for node in leaves_of if node in paths.reached]
+        hooks = hooks_on_the_way(candidates) if has_hooks() else {}
         parts = _gradients(self._uop, nodes, upstream, ends, hooks)
-        gathered: dict[int, list[UOp | None]] = {id(taker): [] for taker in takers}
+        gathered: dict[int, list[UOp | None]] = {id(receiver): [] for receiver in receivers}
         for node, part in zip(nodes, parts):
-            for taker in stood[node]:
-                gathered[id(taker)].append(part)
-        for taker in takers:
-            node = _sum(gathered[id(taker)], taker)
+            for receiver in leaves_of[node]:
+                gathered[id(receiver)].append(part)
+        for receiver in receivers:
+            node = _sum(gathered[id(receiver)], receiver)
             if node is None:
                 continue
             made = self._from_node(node, False)
-            if taker.is_leaf and has_hooks():
-                made = through_hooks(taker, made)
-            taker.grad = made if taker.grad is None else taker.grad + made
-            taker.grad._requires_grad = False
+            if receiver.is_leaf and has_hooks():
+                made = through_hooks(receiver, made)
+            receiver.grad = made if receiver.grad is None else receiver.grad + made
+            receiver.grad._requires_grad = False
         return self
 
     def retain_grad(self) -> Self:
@@ -236,7 +236,7 @@ class DifferentiationMixin(TensorBase):
 
 
 def _nodes_of(root: UOp, leaves: list[TensorBase]) -> dict[UOp, list[TensorBase]]:
-    """By node the leaves that it stands for, or stood for before they were written."""
+    """By node the leaves whose node it is, or was before they were written."""
     if has_left():
         Paths(root, ())  # makes the nodes below root that stand for what has been left
     found: dict[UOp, list[TensorBase]] = {}
@@ -249,10 +249,10 @@ def _nodes_of(root: UOp, leaves: list[TensorBase]) -> dict[UOp, list[TensorBase]
     return found
 
 
-def _ends(stood: Mapping[UOp, list[TensorBase]]) -> set[UOp]:
+def _stops(leaves_of: Mapping[UOp, list[TensorBase]]) -> set[UOp]:
     """The nodes of leaves that have several: no gradient flows from one to another."""
-    count = Counter(id(leaf) for leaves in stood.values() for leaf in leaves)
-    return {node for node, leaves in stood.items() if any(count[id(t)] > 1 for t in leaves)}
+    count = Counter(id(leaf) for leaves in leaves_of.values() for leaf in leaves)
+    return {node for node, leaves in leaves_of.items() if any(count[id(t)] > 1 for t in leaves)}
 
 
 def _sum(parts: list[UOp | None], target: TensorBase) -> UOp | None:

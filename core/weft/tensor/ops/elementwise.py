@@ -21,7 +21,7 @@ from weft.tensor.ops.operators import (
     number_node,
     placeless,
 )
-from weft.tensor.ops.transcendental import sloped_value
+from weft.tensor.ops.transcendental import value_with_derivative
 from weft.tensor.protocol import TensorBase, record
 from weft.tensor.types import ArrayLike
 from weft.uop import Ops, UOp
@@ -112,10 +112,10 @@ class ElementwiseMixin(TensorBase):
         """
         a, b, second = self._pair(x)
         if dtypes.is_float(a.dtype):
-            turned = record(Ops.MAX, a.dtype, (minus(a), minus(b)))
-            return self._wrap_with(minus(turned), second)
-        turned = record(Ops.MAX, a.dtype, (complement(a), complement(b)))
-        return self._wrap_with(complement(turned), second)
+            negated = record(Ops.MAX, a.dtype, (minus(a), minus(b)))
+            return self._wrap_with(minus(negated), second)
+        negated = record(Ops.MAX, a.dtype, (complement(a), complement(b)))
+        return self._wrap_with(complement(negated), second)
 
     # ---- comparison and choice ----------------------------------------------------------------
 
@@ -293,7 +293,7 @@ class ElementwiseMixin(TensorBase):
         bits = _UNSIGNED[sign._uop.dtype.itemsize]
         negative = sign.detach().bitcast(bits) >> (bits.bitsize - 1) != 0
         # what the sign is taken from has a gradient of 0, rather than none
-        nothing = sloped_value(sign.zeros_like(), sign, "flat")
+        nothing = value_with_derivative(sign.zeros_like(), sign, "flat")
         return negative.where(-size, size + nothing)
 
     def isclose(

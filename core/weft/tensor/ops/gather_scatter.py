@@ -8,7 +8,7 @@ from weft.autograd import AGAIN
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.tensor.ops.index_bounds import check_index
-from weft.tensor.ops.transcendental import sloped_value
+from weft.tensor.ops.transcendental import value_with_derivative
 from weft.tensor.protocol import TensorBase, TensorT
 from weft.tensor.types import ArrayLike
 from weft.uop import Ops
@@ -133,11 +133,10 @@ def scatter(
     values, hits, count = scattered(self, dim, index, src)
     if count == 0:
         return self._wrap(self._uop)
-    turns = self.__class__.arange(1, count + 1, device=self.device)
-    turn = hits.where(turns, 0)
-    last = turn._reduce(Ops.MAX, -1, True)
-    # the last write to a place is known by its turn, so that it is looked up and not sought
-    value = (turns == last).where(values, False)._reduce(Ops.ADD, -1, False)
+    order = self.__class__.arange(1, count + 1, device=self.device)
+    last = hits.where(order, 0)._reduce(Ops.MAX, -1, True)
+    # a one-hot sum over the number of the last write: lowered to an indexed load
+    value = (order == last).where(values, False)._reduce(Ops.ADD, -1, False)
     return (last.squeeze(-1) > 0).where(value, self)
 
 
@@ -198,26 +197,22 @@ def scatter_reduce(
     own, dtype = self, self._uop.dtype
 
     def alone(x: Any) -> Any:
-        """In a kernel of its own where an element of a row has its own place: it can be put
-        there in passing only where nothing else is computed of it."""
+        """In a kernel of its own if self has rows: an indexed store writes an output."""
         return x.contiguous() if len(self.shape) > 1 else x
 
     def counted() -> Any:
         return alone(hits.cast(dtypes.int32)._reduce(Ops.ADD, -1, False))
 
     if reduce in ("amax", "amin"):
-        turn = (
-            (lambda t: t)
-            if reduce == "amax"
-            else ((lambda t: -t) if dtypes.is_float(dtype) else (lambda t: ~t))
-        )
-        found = hits.where(turn(values), dtype.min)._reduce(Ops.MAX, -1, False)
+        negate = (lambda t: -t) if dtypes.is_float(dtype) else (lambda t: ~t)
+        as_max = negate if reduce == "amin" else (lambda t: t)  # a minimum is a negated maximum
+        found = hits.where(as_max(values), dtype.min)._reduce(Ops.MAX, -1, False)
         if not include_self:
-            return (counted() > 0).where(turn(alone(found)), own)
-        mixed = turn(alone(found.maximum(turn(own))))
+            return (counted() > 0).where(as_max(alone(found)), own)
+        mixed = as_max(alone(found.maximum(as_max(own))))
         touched = hits._reduce(Ops.MAX, -1, False)
-        # what nothing went to is own as it is, and so is its derivative
-        return sloped_value(mixed, touched.where(mixed, own), AGAIN)
+        # elements without a source keep their value and its derivative
+        return value_with_derivative(mixed, touched.where(mixed, own), AGAIN)
     op = Ops.MUL if reduce == "prod" else Ops.ADD
     start = starts[reduce]
     found = hits.where(values, start)._reduce(op, -1, False)

@@ -76,17 +76,17 @@ def _padded(rows: Any, count: int, length: int, domain: int, rate: int) -> Any:
 
 
 def _permuted(state: Any) -> Any:
-    """Keccak-f[1600] of every row of 25 lanes; lane x + 5 y stands at [y, x]."""
+    """Keccak-f[1600] of every row of 25 lanes; lane x + 5 y is at [y, x]."""
     count = state.shape[0]
     a = state.reshape(count, 5, 5)
-    turns = a.__class__(_rotations(), dtype=dtypes.uint64, device=a.device).reshape(5, 5)
-    back = (64 - turns.cast(dtypes.int32)).cast(dtypes.uint64) & 63
+    rotations = a.__class__(_rotations(), dtype=dtypes.uint64, device=a.device).reshape(5, 5)
+    back = (64 - rotations.cast(dtypes.int32)).cast(dtypes.uint64) & 63
     for constant in _round_constants():
         parity = a[:, 0] ^ a[:, 1] ^ a[:, 2] ^ a[:, 3] ^ a[:, 4]
-        turned = (parity << 1) | (parity >> 63)
-        mixed = parity.roll(1, 1) ^ turned.roll(-1, 1)
+        rotated = (parity << 1) | (parity >> 63)
+        mixed = parity.roll(1, 1) ^ rotated.roll(-1, 1)
         a = a ^ mixed.unsqueeze(1)
-        a = ((a << turns) | (a >> back)).contiguous()
+        a = ((a << rotations) | (a >> back)).contiguous()
         # lane (x, y) goes to (y, 2 x + 3 y)
         rows = [[a[:, x, (x + 3 * y) % 5] for x in range(5)] for y in range(5)]
         a = rows[0][0].stack(*[lane for row in rows for lane in row][1:], dim=1)
@@ -98,7 +98,7 @@ def _permuted(state: Any) -> Any:
 
 
 def _rotations() -> list[int]:
-    """How far lane x + 5 y is turned: triangular numbers along the walk (x, y) -> (y, 2x + 3y)."""
+    """The rotation of lane x + 5 y: triangular numbers along the path (x, y) -> (y, 2x + 3y)."""
     found = [0] * _LANES
     x, y = 1, 0
     for t in range(24):

@@ -182,7 +182,7 @@ def index_put(
     if not isinstance(indices, (tuple, list)):
         indices = (indices,)
     indices = tuple(indices)
-    # where each element stands, written by the same indices
+    # the position of each element, selected by the same indices
     count = self.numel()
     places = self.__class__.arange(count, device=self.device).reshape(self.shape)
     index = places[indices]
@@ -232,8 +232,8 @@ def masked_scatter(self: TensorT, mask: ArrayLike, source: ArrayLike) -> TensorT
     mask = mask.cast(dtypes.bool)._expanded(shape)
     if 0 in shape or source.shape[0] == 0:
         return self._expanded(shape)
-    turn = mask.ravel().cumsum(0, dtype=dtypes.int32).contiguous() - 1
-    return mask.where(source[turn].reshape(shape), self._expanded(shape))
+    position = mask.ravel().cumsum(0, dtype=dtypes.int32).contiguous() - 1
+    return mask.where(source[position].reshape(shape), self._expanded(shape))
 
 
 def select_scatter(self: TensorT, src: ArrayLike, dim: int, index: int) -> TensorT:

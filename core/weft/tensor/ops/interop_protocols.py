@@ -225,7 +225,7 @@ class InteropMixin(TensorBase):
         return made.realize()
 
     def _element_at_hand(self) -> tuple[Any, ...]:
-        """The only element, in a tuple, if it stands in memory that the host sees; else nothing.
+        """The only element, in a tuple, if it is in memory that the host sees; else nothing.
 
         Looking at single elements of something computed is what loops in Python do.
         """

@@ -93,14 +93,14 @@ def rot90(self: TensorT, k: int = 1, dims: Sequence[int] = (0, 1)) -> TensorT:
     given = dims if isinstance(dims, (tuple, list)) else (dims,)
     axes = [self._resolve_dim(a) for a in given]
     if len(axes) != 2 or axes[0] == axes[1]:
-        raise ArgumentError("rot90 turns in a plane of two axes", asked=f"dims={dims!r}")
+        raise ArgumentError("rot90 rotates in a plane of two axes", asked=f"dims={dims!r}")
     a, b = axes
-    turns = whole(k, "k") % 4
-    if turns == 2:
+    quarters = whole(k, "k") % 4
+    if quarters == 2:
         return self.flip(a, b)
-    if turns == 1:
+    if quarters == 1:
         return self.flip(b).transpose(a, b)
-    return self.flip(a).transpose(a, b) if turns else self._viewed(self._uop)
+    return self.flip(a).transpose(a, b) if quarters else self._viewed(self._uop)
 
 
 def atleast_1d(self: TensorT) -> TensorT:

@@ -101,10 +101,10 @@ def minus(node: UOp) -> UOp:
 
 
 def complement(node: UOp) -> UOp:
-    """Every bit turned: of integers -x - 1, which reverses their order without overflow."""
+    """Every bit inverted: of integers -x - 1, which reverses their order without overflow."""
     if node.op is Ops.CONST:
-        turned = not node.arg if node.dtype is dtypes.bool else ~node.arg
-        return UOp.const(node.dtype, turned, node.device)
+        flipped = not node.arg if node.dtype is dtypes.bool else ~node.arg
+        return UOp.const(node.dtype, flipped, node.device)
     ones = UOp.const(node.dtype, True if node.dtype is dtypes.bool else -1)
     return record(Ops.XOR, node.dtype, (node, ones))
 

@@ -3,8 +3,8 @@
 Each pass counts how often every value of a digit occurs, adds these up to where each value begins,
 and puts every element behind those before it that have the same digit. So the order of equal
 elements stays, and after the highest digit all are in order: some passes over the data, however
-long a row is. Each step is an ordinary expression; that it takes one walk through the elements is
-the doing of `codegen/ranks`, `puts` and `scatter`, on one processor.
+long a row is. Each step is an ordinary expression; that each is one pass over the elements comes
+from `codegen/indexing` (keyed prefix counts, indexed stores, scatter-add), on one processor.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WIDTH = 11
 
 
 def counts(device: Any) -> bool:
-    """Whether a device goes through the elements of a row one after the other."""
+    """Whether a device processes the elements of a row sequentially, as the passes require."""
     if not isinstance(device, str) or not settings.FUSE_ARANGE:
         return False
     compute = registry.capabilities(device).compute
@@ -53,16 +53,16 @@ def values_by_digits(x: Any) -> Any:
     """Integers (..., n) or truths in order along the last axis, without their places."""
     dtype = x._uop.dtype
     bits = 1 if dtype is dtypes.bool else 8 * dtype.itemsize
-    turned = 0 if dtype is dtypes.bool or dtypes.is_unsigned(dtype) else 1 << (bits - 1)
+    sign_bit = 0 if dtype is dtypes.bool or dtypes.is_unsigned(dtype) else 1 << (bits - 1)
     keys = x.cast(dtypes.int32) if dtype.itemsize < 4 else x
-    # what is below zero comes first; of the sign no digit holds more than the highest bit
-    turned = -turned if dtype.itemsize >= 4 else turned
-    keys = (keys ^ turned).contiguous()
+    # negative numbers come first; the sign is the highest bit of the last digit
+    sign_bit = -sign_bit if dtype.itemsize >= 4 else sign_bit
+    keys = (keys ^ sign_bit).contiguous()
     for shift, width in _digits(bits):
         keys = _put(keys, _destinations(keys, shift, width))
     if dtype.itemsize < 4:
-        return ((keys & ((1 << bits) - 1)) - turned).cast(dtype)
-    return keys ^ turned
+        return ((keys & ((1 << bits) - 1)) - sign_bit).cast(dtype)
+    return keys ^ sign_bit
 
 
 def _digits(bits: int) -> list[tuple[int, int]]:

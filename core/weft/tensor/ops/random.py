@@ -48,8 +48,8 @@ class RandomMixin(TensorBase):
         """64 random bits for every element; as many are drawn as the largest sizes need."""
         where = registry.placement(device)
         if any(isinstance(size, UOp) for size in shape):
-            room = tuple(high_of(size) for size in shape)
-            return cls._blocks(room, device).shrink(tuple((0, size) for size in shape))
+            largest = tuple(high_of(size) for size in shape)
+            return cls._blocks(largest, device).shrink(tuple((0, size) for size in shape))
         count = prod(shape)
         state = cls._from_node(rng.draw(where, count))
         counter, key = state[0:1], state[1:2]
@@ -279,7 +279,7 @@ class RandomMixin(TensorBase):
         return self._drawn_like(self.__class__.randint, {"low": low, "high": high, **kwargs})
 
     def bernoulli(self) -> Self:
-        """1 with the probability that stands in self, else 0. No gradient flows.
+        """1 with the probability given by self, else 0. No gradient flows.
 
         >>> Tensor([0.0, 1.0]).bernoulli().tolist()
         [0.0, 1.0]

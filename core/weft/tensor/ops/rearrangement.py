@@ -94,7 +94,7 @@ def _read_side(side: str) -> list[Axis]:
         raise _Misfit("a bracket is not closed")
     names = _names(axes)
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise _Misfit(f"{twice!r} stands twice on one side")
+        raise _Misfit(f"{twice!r} is twice on one side")
     return axes
 
 

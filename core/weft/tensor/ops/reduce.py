@@ -340,9 +340,9 @@ class ReduceMixin(TensorBase):
         if dtypes.is_float(x._uop.dtype):
             hits = hits | x.isnan()
         shape = tuple(-1 if i == at else 1 for i in range(len(self.shape)))
-        # turned round, so that the largest of the hits is the first; there is one in every row
-        turned = ~self.__class__.arange(size, device=self.device).reshape(shape)
-        found = ~hits.where(turned, dtypes.int32.min)._reduce(Ops.MAX, at, keepdim)
+        # complemented positions: the maximum is the first hit, and every row has a hit
+        reversed_order = ~self.__class__.arange(size, device=self.device).reshape(shape)
+        found = ~hits.where(reversed_order, dtypes.int32.min)._reduce(Ops.MAX, at, keepdim)
         return found.cast(dtypes.int32)
 
     def _position_by_blocks(self, at: int) -> Any:
@@ -381,8 +381,8 @@ class ReduceMixin(TensorBase):
         [0, 1]
         """
         dtype: DType = self._uop.dtype
-        turned = -self if dtypes.is_float(dtype) else ~self
-        return turned.argmax(axis, keepdim)
+        reversed_order = -self if dtypes.is_float(dtype) else ~self
+        return reversed_order.argmax(axis, keepdim)
 
     # ---- scans --------------------------------------------------------------------------------
 

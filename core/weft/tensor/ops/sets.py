@@ -24,7 +24,7 @@ def unique(
 ) -> TensorT | tuple[TensorT, ...]:
     """The distinct elements in rising order, (k,); computed at once, since k is not known.
 
-    With return_inverse also where each element stands among them (int32, the shape of self),
+    With return_inverse also the index of each element among them (int32, the shape of self),
     with return_counts also how often each occurs (int32, (k,)). NaN counts as equal to itself.
 
     >>> Tensor([3, 1, 3]).unique().tolist()
@@ -154,7 +154,7 @@ def isin(self: TensorT, elements: ArrayLike) -> TensorT:
 
 
 def _precedes(a: Any, value: Any, right: bool) -> Any:
-    """Whether a stands before the place of `value`: a < value or a <= value; NaN is largest."""
+    """Whether a comes before the position of `value`: a < value or a <= value; NaN is largest."""
     before = a <= value if right else a < value
     if not dtypes.is_float(a.dtype):
         return before

@@ -151,7 +151,7 @@ def _copied(node: UOp, devices: tuple[str, ...], layout: Shard) -> UOp:
         return UOp.const(node.dtype, node.arg, devices)
     place = UOp(Ops.DEVICE, arg=devices)
     if any(isinstance(size, UOp) for size in node.shape):
-        # copies have one length: there is room for the largest sizes
+        # copies have one length: buffers hold the largest sizes
         there = record(Ops.COPY, node.dtype, (with_room(node), place), layout)
         return there.shrink(tuple((0, size) for size in node.shape))
     return record(Ops.COPY, node.dtype, (node, place), layout)

@@ -212,8 +212,8 @@ class SortingMixin(TensorBase):
     def _exchanged(self, i: Any, distance: int, mirrored: bool) -> tuple[Any, Any]:
         """Pairs 2**distance apart (`mirrored`: within blocks of twice that) put in order."""
         axis = len(self.shape) - 1 - distance
-        turned = tuple(range(axis, len(self.shape))) if mirrored else (axis,)
-        x, j = self.flip(turned), i.flip(turned)
+        axes = tuple(range(axis, len(self.shape))) if mirrored else (axis,)
+        x, j = self.flip(axes), i.flip(axes)
         second = self.__class__.arange(2, device=self.device).cast(dtypes.bool)
         second = second.reshape((2, *(1,) * distance))
         # each of a pair finds by itself which of the two it becomes

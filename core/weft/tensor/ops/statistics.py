@@ -453,7 +453,7 @@ def norm(
     if p == 1:
         return x.sum(dim, keepdim).cast(own)
     powers = x.pow(p)
-    if p < 1:  # a power without a slope at 0 counts as flat there
+    if p < 1:  # a power without a derivative at 0 counts as constant there
         powers = (x == 0).where(math.inf if p < 0 else 0.0, (x == 0).where(1, x).pow(p))
     total = powers.sum(dim, keepdim)
     nothing = total == 0

@@ -154,13 +154,13 @@ class WritingMixin(TensorBase):
         total, count = self.shape[axis], index.shape[-1]
         along = tuple(total if i == axis else 1 for i in range(len(self.shape) + 1))
         places = self.__class__.arange(total, device=self.device).reshape(along)
-        turns = self.__class__.arange(1, count + 1, device=self.device)
+        order = self.__class__.arange(1, count + 1, device=self.device)
         if is_alone(self.device):  # each element is written by itself: nothing is kept of a place
             index = index._expanded(
                 (*(1 if i == axis else s for i, s in enumerate(self.shape)), count)
             )
-        hits = (index == places).where(turns, 0)
+        hits = (index == places).where(order, 0)
         last = hits._reduce(Ops.MAX, -1, True)
-        # the last write to a place is known by its turn, so that it is looked up and not sought
-        value = (turns == last).where(new, False)._reduce(Ops.ADD, -1, False)
+        # a one-hot sum over the number of the last write: lowered to an indexed load
+        value = (order == last).where(new, False)._reduce(Ops.ADD, -1, False)
         return (last.squeeze(-1) > 0).where(value, self)

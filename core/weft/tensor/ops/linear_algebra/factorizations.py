@@ -15,7 +15,7 @@ from weft.base.arguments import shown
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_float
-from weft.tensor.ops.transcendental import sloped_value
+from weft.tensor.ops.transcendental import value_with_derivative
 from weft.tensor.protocol import TensorBase, TensorT
 from weft.tensor.results import EighResult, QRResult, SVDResult
 
@@ -75,11 +75,11 @@ def svd(self: TensorT, full_matrices: bool = True) -> SVDResult[TensorT]:
         u, s, v = a.transpose(-1, -2).svd(full_matrices)
         return SVDResult(v.transpose(-1, -2), s, u.transpose(-1, -2))
     q, r = a.qr(mode="complete")
-    turned, v = _orthogonal_columns(r[..., :columns, :].contiguous())
-    s, order = turned.square().sum(-2).sqrt().sort(-1, descending=True)
-    turned, v = _columns(turned, order), _columns(v, order)
-    u, triangle = turned.qr()
-    # reflections may turn a column round
+    rotated, v = _orthogonal_columns(r[..., :columns, :].contiguous())
+    s, order = rotated.square().sum(-2).sqrt().sort(-1, descending=True)
+    rotated, v = _columns(rotated, order), _columns(v, order)
+    u, triangle = rotated.qr()
+    # reflections may change the sign of a column
     signs = (triangle._diagonals() < 0).where(-1.0, 1.0).cast(u.dtype)
     u = u * signs.unsqueeze(-2)
     left = q[..., :columns] @ u
@@ -126,8 +126,8 @@ def eigh(self: TensorT) -> EighResult[TensorT]:
     """
     a = as_matrices(self, "eigh", square=True)
     low = a.tril()
-    turned, vectors = _diagonal(_symmetric(low + low.tril(-1).transpose(-1, -2), a))
-    values, order = turned._diagonals().sort(-1)
+    rotated, vectors = _diagonal(_symmetric(low + low.tril(-1).transpose(-1, -2), a))
+    values, order = rotated._diagonals().sort(-1)
     return EighResult(values, _columns(vectors, order))
 
 
@@ -155,7 +155,7 @@ def as_matrices(self: TensorBase, method: str, square: bool = False) -> Any:
 def _symmetric(value: Any, a: Any) -> Any:
     """`value`, made of one triangle of `a`: that `a` is symmetric when it moves as well gives both
     triangles their share of the gradient."""
-    return sloped_value(value, (a + a.transpose(-1, -2)) * 0.5, AGAIN)
+    return value_with_derivative(value, (a + a.transpose(-1, -2)) * 0.5, AGAIN)
 
 
 def _reflector(r: Any, k: int) -> tuple[Any, Any]:

@@ -172,11 +172,11 @@ def _taken(rows: Any, pivots: Any, steps: Any) -> Any:
 
 
 def _sign(order: Any) -> Any:
-    """1 or -1 for the exchanges that bring places (..., 1, n) into rising order."""
+    """The sign of the permutation `order` (..., 1, n): 1 or -1."""
     size = order.shape[-1]
     place = order.__class__.arange(size, device=order.device)
-    turned = (order > order.transpose(-1, -2)) & (place < place.reshape(size, 1))
-    return 1 - turned.sum((-1, -2), dtype=dtypes.int32) % 2 * 2
+    inversions = (order > order.transpose(-1, -2)) & (place < place.reshape(size, 1))
+    return 1 - inversions.sum((-1, -2), dtype=dtypes.int32) % 2 * 2
 
 
 def _back_substituted(upper: Any, right: Any) -> Any:

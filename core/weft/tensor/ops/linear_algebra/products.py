@@ -232,9 +232,9 @@ def cross(self: TensorT, other: ArrayLike, dim: int = -1) -> TensorT:
             asked=f"cross of {self.shape} and {other.shape} along {dim}",
         )
     a, b = self.movedim(dim, -1), other.movedim(dim, -1)
-    turned = [[a[..., (i + 1) % 3], b[..., (i + 2) % 3]] for i in range(3)]
+    forward = [[a[..., (i + 1) % 3], b[..., (i + 2) % 3]] for i in range(3)]
     back = [[a[..., (i + 2) % 3], b[..., (i + 1) % 3]] for i in range(3)]
-    parts = [p * q - r * s for (p, q), (r, s) in zip(turned, back)]
+    parts = [p * q - r * s for (p, q), (r, s) in zip(forward, back)]
     return parts[0].stack(*parts[1:], dim=-1).movedim(-1, dim)
 
 

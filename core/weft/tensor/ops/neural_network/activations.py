@@ -8,7 +8,12 @@ from typing import Any
 from weft.base.arguments import choice, real
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
-from weft.tensor.ops.transcendental import in_floats, in_wide, sloped_value, with_slope
+from weft.tensor.ops.transcendental import (
+    in_floats,
+    in_wide,
+    value_with_derivative,
+    with_derivative,
+)
 from weft.tensor.protocol import TensorBase, TensorT
 from weft.tensor.types import ArrayLike, DTypeLike
 
@@ -24,11 +29,11 @@ def relu(self: TensorT) -> TensorT:
     """
     if not dtypes.is_float(self._uop.dtype):
         return self.maximum(0)
-    return sloped_value(self.maximum(0), self, "relu")
+    return value_with_derivative(self.maximum(0), self, "relu")
 
 
 @in_wide
-@with_slope("sigmoid")
+@with_derivative("sigmoid")
 def sigmoid(self: TensorT) -> TensorT:
     """1 / (1 + exp(-x)), of exp(-|x|), which cannot overflow.
 
@@ -64,7 +69,7 @@ def hardsigmoid(self: TensorT, alpha: float = 1 / 6, beta: float = 0.5) -> Tenso
 
 
 @in_wide
-@with_slope("elu")
+@with_derivative("elu")
 def elu(self: TensorT, alpha: float = 1.0) -> TensorT:
     """x above 0, else alpha (exp(x) - 1).
 
@@ -75,7 +80,7 @@ def elu(self: TensorT, alpha: float = 1.0) -> TensorT:
 
 
 @in_wide
-@with_slope("celu")
+@with_derivative("celu")
 def celu(self: TensorT, alpha: float = 1.0) -> TensorT:
     """x above 0, else alpha (exp(x / alpha) - 1).
 
@@ -209,7 +214,7 @@ def softplus(self: TensorT, beta: float = 1.0, threshold: float | None = None) -
 
 
 @in_wide
-@with_slope("softplus")
+@with_derivative("softplus")
 def _softplus(self: TensorT, beta: float) -> TensorT:
     x = self * beta
     negative = x < 0

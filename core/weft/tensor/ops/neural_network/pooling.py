@@ -97,8 +97,8 @@ def _pool_plan(
     for s, k, st, d, (before, after) in zip(
         self.shape[-axes:], kernel, step, apart, edges(padding, axes)
     ):
-        room = s + before + after - d * (k - 1) - 1
-        if (ceildiv(room, st) if ceil_mode else room) < 0:
+        span = s + before + after - d * (k - 1) - 1
+        if (ceildiv(span, st) if ceil_mode else span) < 0:
             raise ShapeError(
                 "the window is larger than the padded input",
                 asked=f"pooling of shape {self.shape} by {kernel}",
@@ -107,10 +107,10 @@ def _pool_plan(
                 try_="a smaller kernel_size, or more padding",
             )
         if ceil_mode:
-            count = ceildiv(room, st) + 1
+            count = ceildiv(span, st) + 1
             # the last window may not begin in the padding behind
             count -= (count - 1) * st >= s + before
-            after += max((count - 1) * st - room, 0)
+            after += max((count - 1) * st - span, 0)
         pads.append((before, after))
     return kernel, step, apart, tuple(pads)
 
@@ -156,7 +156,7 @@ def max_pool2d(
     self: TensorT, kernel_size: Axes = (2, 2), stride: Axes | None = None, dilation: Axes = 1,
     padding: int | Sequence[Any] = 0, ceil_mode: bool = False, return_indices: bool = False,
 ) -> TensorT | tuple[TensorT, TensorT]:  # fmt: skip
-    """Maximum of each window of the last axes; with `return_indices` also where it stood, as an
+    """Maximum of each window of the last axes; with `return_indices` also its position, as an
     int32 index into the flattened spatial axes (the first of equals).
 
     >>> x = Tensor.arange(16).reshape(1, 1, 4, 4)

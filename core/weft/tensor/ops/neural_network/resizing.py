@@ -12,7 +12,7 @@ from weft.base.errors import ShapeError
 from weft.tensor.ops.sliding_windows import (
     per_axis,
 )
-from weft.tensor.ops.transcendental import sloped_value
+from weft.tensor.ops.transcendental import value_with_derivative
 from weft.tensor.protocol import TensorBase, TensorT
 
 
@@ -82,7 +82,7 @@ def _resized_axis(self: TensorBase, axis: int, new: int, mode: str, align_corner
         mixed = left.cast(wide).lerp(right.cast(wide), share)
         if all(isinstance(size, int) for size in (*self.shape, new)):
             again = _of_neighbours(self, axis % len(self.shape), low.cat(high), share)
-            mixed = sloped_value(mixed, again, AGAIN)
+            mixed = value_with_derivative(mixed, again, AGAIN)
         return mixed.cast(own)
     # whole numbers are blended by shares that fit 15 bits, and halves go up
     step = (old - 1) / max(new - 1, 1) if align_corners else old / new
