@@ -146,7 +146,7 @@ PASSES = {
         (PREFETCH_L1,),
         (WINDOWS,),
     ),
-    "blanks": Case(lambda: slope(16, 3, 2, 9), calls=((zero_elimination, "left_out"),)),
+    "blanks": Case(lambda: slope(16, 3, 2, 9), calls=((zero_elimination, "mask_zero_products"),)),
     "rows": Case(
         lambda: t(513, 4099).softmax(-1),
         ("panel_prefetch", "loop_peeling"),
