@@ -16,10 +16,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from weft.device import registry
+from weft.schedule.constants import constant_of
 from weft.schedule.context import ScheduleContext
 from weft.schedule.multi_parts import Sharded, constant
 from weft.schedule.multi_rules import Found, partitioned
-from weft.schedule.simplify import constant_of
 from weft.schedule.storage import APART
 from weft.schedule.use_def import is_stored
 from weft.uop import GroupOp, Ops, Shard, UOp

@@ -91,7 +91,7 @@ def _run(words: Sequence[str], which: str | None, arguments: argparse.Namespace)
         ending = started(words, arguments.repeat, meter.forget)
     kernels = list(meter.kernels.values())
     if ending.because:
-        partial_result = "what ran until then:" if kernels else "no kernel had run"
+        so_far = "what ran until then:" if kernels else "no kernel had run"
         print(f"weft bench: {ending.because}; {so_far}", file=sys.stderr)
     elif not kernels:
         print("weft bench: no kernel ran: nothing was computed on a device", file=sys.stderr)
