@@ -34,6 +34,7 @@ from weft.codegen.lowering import lowerer
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt
 from weft.codegen.vectorization import expander
+from weft.codegen.vectorization.vector_addresses import Widths
 from weft.codegen.workgroups import group_reduction, launch_dims
 from weft.device.capabilities import Feature, Target
 from weft.device.program import LinearProgram
@@ -62,7 +63,7 @@ class Context:
     choose: Choose
     prepared: bool
     fused: frozenset[DType]
-    widths: expander.Widths | None
+    widths: Widths | None
 
 
 def _lowerer(ast: UOp, ctx: Context) -> UOp:

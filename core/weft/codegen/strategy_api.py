@@ -9,7 +9,7 @@ from __future__ import annotations
 from weft.base.intmath import ceildiv, round_up
 from weft.base.sequences import prod
 from weft.codegen.analysis.affine import affine, affine_through_casts, from_affine, loops_first
-from weft.codegen.analysis.axes import is_computed_index, is_in_place
+from weft.codegen.analysis.axes import Access, Axis, is_computed_index, is_in_place
 from weft.codegen.analysis.folding import conjunction, folded
 from weft.codegen.analysis.ranges import (
     CLOSING,
@@ -32,7 +32,7 @@ from weft.codegen.linearization.accumulators import AFTER as AFTER_LOOPS
 from weft.codegen.loops.loop_interchange import accumulator_array, accumulator_axes
 from weft.codegen.loops.zero_elimination import find_zero_products
 from weft.codegen.lowering.loop_fusion import is_one, opens_loops
-from weft.codegen.opt.kernel import Access, Axis, Kernel
+from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.pipeline import (
     Context,

@@ -17,10 +17,10 @@ import math
 
 from weft.base.dtype import PtrDType
 from weft.base.intmath import ceildiv
+from weft.codegen.analysis.axes import Access
 from weft.codegen.analysis.ranges import extent_of, loops_of
 from weft.codegen.launch_grid.thresholds import FEWEST, OWN, SHORT, STACKED
 from weft.codegen.launch_grid.trials import GridChoice, fits, trip_count
-from weft.codegen.opt.kernel import Access
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.workgroups.private_rows import MOST
 from weft.device.capabilities import Feature
@@ -48,9 +48,10 @@ class Rows(GridChoice):
         kernel = self.kernel
         loops: Loops = {root: self.along(root) for root in kernel.nests}
         main = max(kernel.reduces, key=self.size, default=None)
-        if main is None or loops[main] is None:
+        shared_loop = None if main is None else loops[main]
+        if shared_loop is None:
             return False
-        extent = trip_count(extent_of(loops[main]))
+        extent = trip_count(extent_of(shared_loop))
         best = min(self.counts(extent), key=lambda count: self.cost(loops, count), default=1)
         alone = self.row_bytes() <= OWN or best == 1
         if best == 1 or (alone and self.cost(loops, best) >= self.cost(loops, 1)):
@@ -135,6 +136,7 @@ class Rows(GridChoice):
             work_of_all += work
         for fill in self.kernel.fills:
             row = fill.src[0].src[0].src[0].dtype
+            assert isinstance(row, PtrDType)
             if ceildiv(row.size, count) > MOST:  # else it stays in registers
                 memory += row.nbytes
                 work_of_all += 3 * row.size / count  # put down, and read again

@@ -12,11 +12,12 @@ work item.
 
 from __future__ import annotations
 
+from weft.codegen.analysis.axes import Access
 from weft.codegen.launch_grid.cooperative_loops import Rows
 from weft.codegen.launch_grid.thresholds import FEWEST, RUN, SIDE
 from weft.codegen.launch_grid.tiles import Tiles
 from weft.codegen.launch_grid.trials import GridChoice, trip_count
-from weft.codegen.opt.kernel import Access, Kernel
+from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import OptKind
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp

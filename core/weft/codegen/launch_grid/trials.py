@@ -9,10 +9,11 @@ import math
 from collections.abc import Collection, Iterator
 
 from weft.base.intmath import ceildiv
+from weft.codegen.analysis.axes import Axis
 from weft.codegen.analysis.ranges import extent_of
 from weft.codegen.launch_grid import thresholds
 from weft.codegen.launch_grid.thresholds import FARTHEST, GROUP, UNKNOWN
-from weft.codegen.opt.kernel import Axis, Kernel
+from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import OptKind
 from weft.device.capabilities import Feature
 from weft.uop.args import AxisKind

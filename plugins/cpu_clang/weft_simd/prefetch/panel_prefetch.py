@@ -21,6 +21,7 @@ from weft.plugin import (
     AddrSpace,
     AxisKind,
     ComputeCaps,
+    DType,
     MachineModel,
     Ops,
     PtrDType,
@@ -185,7 +186,7 @@ def _digits(piece: UOp, loops: tuple[UOp, ...]) -> dict[UOp, UOp]:
     return made
 
 
-def _flat(loops: Iterable[UOp], dtype: object) -> UOp:
+def _flat(loops: Iterable[UOp], dtype: DType) -> UOp:
     """The number of a turn of all of `loops`, outermost first."""
     total: UOp | None = None
     for loop in loops:

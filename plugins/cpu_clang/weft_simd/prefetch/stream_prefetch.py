@@ -66,12 +66,12 @@ def _in_a_row(loads: list[UOp], loop: UOp, compute: ComputeCaps) -> bool:
         return False
     starts, around = [], None
     for load in loads:
-        index = load.src[0]
-        if index.src[0] is not pointer or len(index.src) > 2:
+        read, at, *gate = load.src[0].src
+        if read is not pointer or gate:
             return False
         if load.dtype.itemsize != compute.vector_bytes or load.arg is not None:
             return False
-        terms, constant = affine(index.src[1])
+        terms, constant = affine(at)
         if around is not None and terms != around:
             return False
         around = terms

@@ -58,8 +58,10 @@ def _clamped_load(load: UOp, old_index: UOp, computed: set[UOp], new: dict[UOp, 
     old_index: the INDEX before the rewrite. computed: old nodes that depend on memory or floats.
     """
     pointer, other = load.src[0].src[0], alternative_of(load)
-    known = isinstance(pointer.dtype, PtrDType) and pointer.dtype.space is AddrSpace.GLOBAL
-    if not known or pointer.dtype.size < 1 or other is None or fill_of(load) is not None:
+    kind = pointer.dtype
+    if not isinstance(kind, PtrDType) or kind.space is not AddrSpace.GLOBAL or kind.size < 1:
+        return None
+    if other is None or fill_of(load) is not None:
         return None
     terms, constant = affine(old_index.src[1])
     clamped = [term for term in terms if term in computed]
@@ -71,7 +73,7 @@ def _clamped_load(load: UOp, old_index: UOp, computed: set[UOp], new: dict[UOp, 
     dtype = old_index.src[1].dtype
     factors = {new[term]: factor for term, factor in terms.items() if term not in computed}
     fixed = from_affine(factors, constant, loops_first, dtype)
-    if fixed.vmin < 0 or fixed.vmax >= pointer.dtype.size:
+    if fixed.vmin < 0 or fixed.vmax >= kind.size:
         return None
     gate = conjunction(bounds)
     for term in clamped:

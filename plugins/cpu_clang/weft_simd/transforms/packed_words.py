@@ -89,12 +89,12 @@ def _product(reduce: UOp, unit: PairDot) -> _Product | None:
     extent = extent_of(loop)
     if not isinstance(extent, int) or extent % unit.terms or loop.dtype is not dtypes.int:
         return None
-    both = [_narrow(factor, unit) for factor in values[0].src]
+    left, right = (_narrow(factor, unit) for factor in values[0].src)
     outputs = ranges_of(reduce)
-    if None in both or not outputs:
+    if left is None or right is None or not outputs:
         return None
     last = max(outputs, key=lambda one: one.arg.id)
-    rows, columns = both if last in ranges_of(both[1]) else reversed(both)
+    rows, columns = (left, right) if last in ranges_of(right) else (right, left)
     if last in ranges_of(rows) or last not in ranges_of(columns):
         return None
     return _Product(reduce, loop, rows, columns)

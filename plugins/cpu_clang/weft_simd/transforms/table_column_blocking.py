@@ -86,9 +86,12 @@ def run(sink: UOp, target: Target) -> UOp:
 
 def _match_table(load: UOp, store: UOp, machine: MachineModel) -> _Table | None:
     """The lookup that a LOAD does, if it reads another row in each column; None otherwise."""
-    if load.op is not Ops.LOAD or len(load.src) > 1 or len(load.src[0].src) > 2:
+    if load.op is not Ops.LOAD:
         return None
-    pointer, at = load.src[0].src
+    index, *more = load.src
+    pointer, at, *gate = index.src
+    if more or gate:
+        return None
     if pointer.op is not Ops.DEFINE_GLOBAL or load.dtype is dtypes.bool:
         return None
     strides, constant = affine(at)
