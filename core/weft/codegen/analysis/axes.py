@@ -12,7 +12,7 @@ from typing import NamedTuple
 from weft.base.dtype import dtypes
 from weft.codegen.analysis.affine import affine
 from weft.codegen.analysis.lane_strides import lane_stride
-from weft.codegen.analysis.ranges import extent_of, ranges_of
+from weft.codegen.analysis.ranges import extent_of, fill_of, ranges_of
 from weft.device.tensor_core import TensorCore
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp, sint
@@ -136,7 +136,8 @@ def reduces_in_place(nodes: Sequence[UOp]) -> bool:
 def access_of(node: UOp, word: UOp | None = None) -> Access:
     """The access pattern of a LOAD or STORE, or of a packed `word` whose first LOAD is `node`."""
     index = node.src[0]
-    terms, _ = affine(index.src[1])
+    pointer, at, *gates = index.src
+    terms, _ = affine(at)
     steps: dict[UOp, int] = {}
     hidden: set[UOp] = set()
     for term, factor in terms.items():
@@ -144,12 +145,13 @@ def access_of(node: UOp, word: UOp | None = None) -> Access:
             steps[term] = factor
         else:
             hidden |= ranges_of(term)
-    if len(index.src) > 2:
-        hidden |= ranges_of(index.src[2])
+    for gate in gates:
+        hidden |= ranges_of(gate)
     # each unrolled instance of a FILL has its own array
-    if node.src[-1].op is Ops.FILL:
-        hidden |= ranges_of(node.src[-1])
-    elif index.src[0].op is Ops.DEFINE_REG:
+    fill = fill_of(node)
+    if fill is not None:
+        hidden |= ranges_of(fill)
+    elif pointer.op is Ops.DEFINE_REG:
         hidden |= ranges_of(node) - steps.keys()
     return Access(node if word is None else word, steps, frozenset(hidden))
 

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from weft.base.dtype import AddrSpace, PtrDType
 from weft.device.tensor_core import TensorCore
 from weft.uop.args import AxisKind, RangeArg
 from weft.uop.node import UOp, memo_slot
@@ -90,6 +91,12 @@ def fill_of(load: UOp) -> UOp | None:
 def alternative_of(load: UOp) -> UOp | None:
     """The value of a gated LOAD where its gate is false; None for a LOAD without a gate."""
     return load.src[1] if len(load.src) > 1 and load.src[1].op is not Ops.FILL else None
+
+
+def address_space(pointer: UOp) -> AddrSpace | None:
+    """The address space of a pointer or INDEX; None for other nodes."""
+    dtype = pointer.dtype
+    return dtype.space if isinstance(dtype, PtrDType) else None
 
 
 def _union(nodes: Iterable[UOp]) -> frozenset[UOp]:

@@ -19,21 +19,19 @@ Source: OpenCL C specification, read_imagef and write_imagef.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from weft.base.dtype import DType, ImageDType, any_images, dtypes
 from weft.base.errors import CapabilityError
 from weft.base.scalars import is_positive_zero
 from weft.codegen.analysis.affine import affine, from_affine
+from weft.codegen.analysis.axes import Access
 from weft.codegen.analysis.ranges import alternative_of, extent_of, loop_order, loops_of, ranges_of
 from weft.codegen.analysis.substitution import substitute_ranges
 from weft.codegen.analysis.traversal import rewrite_once
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
-
-if TYPE_CHECKING:
-    from weft.codegen.opt.kernel import Access
 
 CHANNELS = 4
 MOST_LOOPS = 3  # that are strip-mined for channels: 64 unrolled instances

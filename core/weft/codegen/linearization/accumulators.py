@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from weft.base.dtype import AddrSpace, DType, dtypes
-from weft.codegen.analysis.ranges import loops_of, values_of
+from weft.codegen.analysis.ranges import address_space, loops_of, values_of
 from weft.codegen.linearization.loop_nesting import Path
 from weft.codegen.vectorization.packed_dot import TAKES_SUM
 from weft.uop.args import ASYNC
@@ -71,7 +71,7 @@ def run(nodes: list[UOp], paths: dict[UOp, Path], fused: frozenset[DType]) -> Ac
             result.roots += same.src
             if same.arg.depth > 1:
                 _multi_buffer(same, paths[node], result)
-            elif same.src[0].src[0].dtype.space is AddrSpace.LOCAL:
+            elif address_space(same.src[0].src[0]) is AddrSpace.LOCAL:
                 _add_barriers(same, paths[node], result)
             continue
         if op is Ops.LOAD and same.src[-1].op is Ops.FILL:
@@ -87,7 +87,7 @@ def run(nodes: list[UOp], paths: dict[UOp, Path], fused: frozenset[DType]) -> Ac
 
 def _end_of(fill: UOp, path: Path) -> tuple[UOp, ...]:
     """The nodes after which an array is filled: its barrier, its loop or its stores."""
-    if fill.src[0].src[0].dtype.space is AddrSpace.LOCAL:
+    if address_space(fill.src[0].src[0]) is AddrSpace.LOCAL:
         return (_barrier(fill, path, "full"),)
     return loops_of(fill)[:1] or values_of(fill)
 
@@ -133,12 +133,12 @@ def _multi_buffer(fill: UOp, path: Path, result: Accumulators) -> None:
         _place(result, outside, (free,))
         result.roots.append(free)
         result.before += [(free, store) for store in first]
-    if outside and copies:
-        # the last copies of an outer iteration are unused, but may still be in flight
-        drained = UOp(Ops.WAIT, dtypes.void, (), (0, f"{_name(fill)} again"))
-        _place(result, outside, (drained,))
-        result.roots.append(drained)
-        result.before.append((drained, free))
+        if copies:
+            # the last copies of an outer iteration are unused, but may still be in flight
+            drained = UOp(Ops.WAIT, dtypes.void, (), (0, f"{_name(fill)} again"))
+            _place(result, outside, (drained,))
+            result.roots.append(drained)
+            result.before.append((drained, free))
     result.late.update(store for store in inside if store not in copies)
     if copies:
         _wait_for_copies(fill, path, first, copies, full, result)

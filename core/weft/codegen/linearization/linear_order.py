@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import heapq
 
-from weft.base.dtype import AddrSpace, DType, PtrDType, dtypes
+from weft.base.dtype import AddrSpace, DType, dtypes
 from weft.base.errors import SpecError
+from weft.codegen.analysis.ranges import address_space
 from weft.codegen.analysis.traversal import nodes_of
 from weft.codegen.linearization import accumulators
 from weft.codegen.linearization.loop_nesting import Path, paths_of
@@ -141,7 +142,7 @@ def _reads_before_writes(order: list[UOp]) -> list[tuple[UOp, UOp]]:
     for node in order:
         if node.op is Ops.STORE or node.op is Ops.LOAD:
             pointer = node.src[0].src[0]
-            if isinstance(pointer.dtype, PtrDType) and pointer.dtype.space is AddrSpace.GLOBAL:
+            if address_space(pointer) is AddrSpace.GLOBAL:
                 (stores if node.op is Ops.STORE else loads).setdefault(pointer, []).append(node)
     pairs: list[tuple[UOp, UOp]] = []
     indexed = indexed_stores_of(order)
@@ -171,7 +172,7 @@ def _make_blocks(order: list[UOp], paths: dict[UOp, Path], delayed: set[UOp]) ->
                 blocks.setdefault(path[:depth], _Block()).items.setdefault(loop, position)
             block = blocks.setdefault(path, _Block())
         if not is_loop:
-            last = op is Ops.STORE and node.src[0].dtype.space is AddrSpace.GLOBAL
+            last = op is Ops.STORE and address_space(node.src[0]) is AddrSpace.GLOBAL
             block.items[node] = position + late if last or node in delayed else position
         for source in node.src:
             before = source.op

@@ -17,6 +17,7 @@ from weft.base.dtype import AddrSpace
 from weft.base.errors import SpecError
 from weft.codegen.analysis.ranges import (
     CLOSING,
+    address_space,
     cache_ranges,
     loop_order,
     loops_of,
@@ -69,7 +70,7 @@ def paths_of(nodes: list[UOp]) -> dict[UOp, Path]:
 
 def _keep_between_barriers(node: UOp, paths: dict[UOp, Path]) -> None:
     """Move invariant STOREs to shared memory into the loop of their FILL, between its barriers."""
-    if node.op is not Ops.FILL or node.src[0].src[0].dtype.space is not AddrSpace.LOCAL:
+    if node.op is not Ops.FILL or address_space(node.src[0].src[0]) is not AddrSpace.LOCAL:
         return
     if node.arg.depth > 1:  # the first tiles are filled before the loop
         return
@@ -102,7 +103,7 @@ def _loops_around(nodes: list[UOp]) -> dict[UOp, frozenset[UOp]]:
             for loop in loops_of(node):
                 direct.setdefault(loop, set()).update(outside)
                 outside.append(loop)
-        elif node.op is Ops.STORE and node.src[0].dtype.space is AddrSpace.GLOBAL:
+        elif node.op is Ops.STORE and address_space(node.src[0]) is AddrSpace.GLOBAL:
             outside = []
             for loop in sorted(ranges_of(node), key=loop_order):
                 direct.setdefault(loop, set()).update(outside)
