@@ -111,7 +111,7 @@ def _function(name: str) -> Any:
     if name in functions.__all__:
         value = globals()[name] = getattr(functions, name)
         return value
-    missing = importlib.import_module("weft.functions.missing")
+    missing = importlib.import_module("weft.functions.attribute_suggestions")
     raise missing.missing_function(name, [*__all__, *functions.__all__])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,7 +26,7 @@ from weft.base.scalars import check_range
 from weft.shape.movement import broadcast_shapes
 from weft.tensor.autocast import answered_in
 from weft.tensor.ops.data_attribute import DataMethod
-from weft.tensor.protocol import TensorBase, record
+from weft.tensor.protocol import TensorBase, TensorT, record
 from weft.tensor.types import ArrayLike
 from weft.uop import Ops, UOp
 from weft.uop.node import memo_slot
@@ -120,6 +121,24 @@ def _outside(op: Ops, dtype: DType, number: int, reverse: bool) -> bool | None:
     if op is Ops.CMPLT:
         return (number > 0) is not reverse
     return op is Ops.CMPNE
+
+
+def _operator(
+    name: str, method: str, reverse: bool = False
+) -> Callable[[TensorT, ArrayLike], TensorT]:
+    """The operator `name`, in terms of a method that takes the operands in either order."""
+    if reverse:
+
+        def operator(self: TensorT, x: ArrayLike) -> TensorT:
+            return getattr(self, method)(x, True)  # type: ignore[no-any-return]
+    else:
+
+        def operator(self: TensorT, x: ArrayLike) -> TensorT:
+            return getattr(self, method)(x)  # type: ignore[no-any-return]
+
+    operator.__name__, operator.__qualname__ = name, f"OperatorsMixin.{name}"
+    operator.__code__ = operator.__code__.replace(co_name=name)
+    return operator
 
 
 class OperatorsMixin(TensorBase):
@@ -293,71 +312,34 @@ class OperatorsMixin(TensorBase):
     def __radd__(self, x: ArrayLike) -> Self:
         return self._binary(Ops.ADD, x, True)
 
-    def __sub__(self, x: ArrayLike) -> Self:
-        return self.sub(x)
-
-    def __rsub__(self, x: ArrayLike) -> Self:
-        return self.sub(x, True)
-
     def __mul__(self, x: ArrayLike) -> Self:
         return self._binary(Ops.MUL, x)
 
     def __rmul__(self, x: ArrayLike) -> Self:
         return self._binary(Ops.MUL, x, True)
 
-    def __truediv__(self, x: ArrayLike) -> Self:
-        return self.div(x)
-
-    def __rtruediv__(self, x: ArrayLike) -> Self:
-        return self.div(x, True)
-
-    def __floordiv__(self, x: ArrayLike) -> Self:
-        return self._floor_divide(x)
-
-    def __rfloordiv__(self, x: ArrayLike) -> Self:
-        return self._floor_divide(x, True)
-
-    def __mod__(self, x: ArrayLike) -> Self:
-        return self.mod(x)
-
-    def __rmod__(self, x: ArrayLike) -> Self:
-        return self.mod(x, True)
-
-    def __pow__(self, x: ArrayLike) -> Self:
-        return self.pow(x)
-
-    def __rpow__(self, x: ArrayLike) -> Self:
-        return self.pow(x, True)
-
-    def __and__(self, x: ArrayLike) -> Self:
-        return self.bitwise_and(x)
-
-    def __rand__(self, x: ArrayLike) -> Self:
-        return self.bitwise_and(x, True)
-
-    def __or__(self, x: ArrayLike) -> Self:
-        return self.bitwise_or(x)
-
-    def __ror__(self, x: ArrayLike) -> Self:
-        return self.bitwise_or(x, True)
-
-    def __xor__(self, x: ArrayLike) -> Self:
-        return self.bitwise_xor(x)
-
-    def __rxor__(self, x: ArrayLike) -> Self:
-        return self.bitwise_xor(x, True)
-
-    def __lshift__(self, x: ArrayLike) -> Self:
-        return self.lshift(x)
-
-    def __rlshift__(self, x: ArrayLike) -> Self:
-        return self.lshift(x, True)
-
-    def __rshift__(self, x: ArrayLike) -> Self:
-        return self.rshift(x)
-
-    def __rrshift__(self, x: ArrayLike) -> Self:
-        return self.rshift(x, True)
+    __sub__ = _operator("__sub__", "sub")
+    __rsub__ = _operator("__rsub__", "sub", True)
+    __truediv__ = _operator("__truediv__", "div")
+    __rtruediv__ = _operator("__rtruediv__", "div", True)
+    __floordiv__ = _operator("__floordiv__", "_floor_divide")
+    __rfloordiv__ = _operator("__rfloordiv__", "_floor_divide", True)
+    __mod__ = _operator("__mod__", "mod")
+    __rmod__ = _operator("__rmod__", "mod", True)
+    __pow__ = _operator("__pow__", "pow")
+    __rpow__ = _operator("__rpow__", "pow", True)
+    __and__ = _operator("__and__", "bitwise_and")
+    __rand__ = _operator("__rand__", "bitwise_and", True)
+    __or__ = _operator("__or__", "bitwise_or")
+    __ror__ = _operator("__ror__", "bitwise_or", True)
+    __xor__ = _operator("__xor__", "bitwise_xor")
+    __rxor__ = _operator("__rxor__", "bitwise_xor", True)
+    __lshift__ = _operator("__lshift__", "lshift")
+    __rlshift__ = _operator("__rlshift__", "lshift", True)
+    __rshift__ = _operator("__rshift__", "rshift")
+    __rrshift__ = _operator("__rrshift__", "rshift", True)
+    __le__ = _operator("__le__", "le")
+    __ge__ = _operator("__ge__", "ge")
 
     def __neg__(self) -> Self:
         return self.neg()
@@ -376,12 +358,6 @@ class OperatorsMixin(TensorBase):
 
     def __gt__(self, x: ArrayLike) -> Self:
         return self._compare(Ops.CMPLT, x, True)
-
-    def __le__(self, x: ArrayLike) -> Self:
-        return self.le(x)
-
-    def __ge__(self, x: ArrayLike) -> Self:
-        return self.ge(x)
 
     # what cannot be in a tensor is equal to none: Python answers by identity then
     def __eq__(self, x: Any) -> Self:  # type: ignore[override]

@@ -13,7 +13,7 @@ import pytest
 import weft
 from weft import Tensor, data, nn, optim
 from weft.base.errors import MissingName
-from weft.functions.missing import EQUIVALENTS
+from weft.functions.attribute_suggestions import EQUIVALENTS
 from weft.optim import lr_scheduler
 
 ROOTS = {"weft": weft, "nn": nn, "numpy": pytest.importorskip("numpy", reason="an extra")}
