@@ -31,7 +31,7 @@ LOWERED = {
     "weft_simd.transforms.reduction_rows._MIN_COST": 1,
     "weft_simd.transforms.reduction_rows._MIN_ROW": 2,
     "weft.codegen.indexing.scatter_add._MIN_SPEEDUP": 0,
-    "weft.schedule.row_buffers._DEAR": 1,
+    "weft.schedule.row_buffers._EXPENSIVE": 1,
     "weft.schedule.view_pushdown._SMALL": 16,
     "weft.tensor.ops.radix_sort._WIDTH": 3,
     "weft.tensor.ops.reduce._FAR": 64,
