@@ -179,3 +179,22 @@ def test_a_file_that_is_not_there(capsys):
 def test_an_architecture_that_is_not_offered(opt):
     code, _, errors = opt(AST, "--pass", "lowerer", "--target", "REF:none")
     assert code == 1 and "offers no offline device" in errors
+
+
+def test_a_target_has_the_passes_of_its_plugin(opt, capsys):
+    pytest.importorskip("weft_simd", reason="weft-cpu-clang is not installed")
+    assert cli.main(["opt", "--list", "--target", "CPU:x86-64-v3"]) == 0
+    names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert "loop_peeling" in names and names.index("reduction_rows") < names.index("lowerer")
+    code, printed, _ = opt(AST, "--pass", "reduction_rows,lowerer", "--target", "CPU:x86-64-v3")
+    assert code == 0 and printed.count(" RANGE ") == 2, "a pass before lowering takes an AST"
+    code, _, errors = opt(AST, "--pass", "reduction_rows")
+    assert code == 1 and "a target may have passes of its own" in errors
+
+
+def test_every_pass_of_a_plugin_runs_in_order(opt):
+    weft_simd = pytest.importorskip("weft_simd", reason="weft-cpu-clang is not installed")
+    names = ",".join(step.name for step in weft_simd.passes())
+    code, printed, errors = opt(AST, "--pass", names, "--target", "CPU:x86-64-v3")
+    assert code == 0, errors
+    assert printed.splitlines()[-1].split()[2] == "SINK"
