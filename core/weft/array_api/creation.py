@@ -84,7 +84,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 
 def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
-    """Storage with no values put in it."""
+    """Storage with uninitialized values."""
     return Array.empty(_extents(shape), dtype=dtype, device=device)
 
 

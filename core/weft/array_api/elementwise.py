@@ -1,7 +1,7 @@
 """Functions of each element. Of two operands one may be a Python number, which is weak.
 
 What the standard says of zeros with a sign, of infinities and of NaN holds here; where a function
-of Tensor is not that careful, the case is put right beside it.
+of Tensor is not that careful, the case is corrected here.
 """
 
 from __future__ import annotations
@@ -492,7 +492,7 @@ def conj(x: Array, /) -> Array:
 
 
 def imag(x: Array, /) -> Array:
-    """:raises ArgumentError: always, as the standard asks for real dtypes."""
+    """:raises ArgumentError: always, as the standard requires for real dtypes."""
     x = as_array(x)
     raise ArgumentError(
         "real numbers have no imaginary part",

@@ -47,7 +47,7 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
 
 
 def expand_dims(x: Array, /, axis: int | tuple[int, ...] = 0) -> Array:
-    """Axes of size one put in. :raises IndexingError: outside the axes of the result."""
+    """Axes of size one inserted. :raises IndexingError: outside the axes of the result."""
     x = as_array(x)
     given = axis if isinstance(axis, tuple) else (axis,)
     rank = x.ndim + len(given)
@@ -67,7 +67,7 @@ def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
 
 
 def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
-    """Axes put in other places; the rest keep their order."""
+    """Axes moved; the rest keep their order."""
     x = as_array(x)
     sources = tuple(source) if isinstance(source, (tuple, list)) else (source,)
     targets = tuple(destination) if isinstance(destination, (tuple, list)) else (destination,)

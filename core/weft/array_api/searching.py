@@ -58,7 +58,7 @@ def where(condition: Array, x1: Any, x2: Any, /) -> Array:
 def searchsorted(
     x1: Array, x2: Any, /, *, side: Literal["left", "right"] = "left", sorter: Array | None = None
 ) -> Array:
-    """Where each of x2 would be put into the sorted vector x1 (int64): before equal elements for
+    """Where each of x2 is inserted into the sorted vector x1 (int64): before equal elements for
     "left", behind them for "right". With `sorter` x1 is in order by these places.
 
     :raises ArgumentError: for another side.

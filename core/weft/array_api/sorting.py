@@ -14,7 +14,7 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
 
 
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """The places (int64) that put an axis in order."""
+    """The indices (int64) that sort an axis."""
     x = as_array(x)
     at = _axis(axis, x.ndim)
     return as_indices(x.argsort(at, descending))

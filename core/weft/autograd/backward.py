@@ -147,7 +147,7 @@ def gradient(
         if node in hooks:
             flowing = gradients[node] = hooks[node](flowing)
         if node not in wanted:
-            # what is not asked for is not needed again
+            # what is not requested is not needed again
             del gradients[node]
         elif node in ends:
             continue

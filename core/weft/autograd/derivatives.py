@@ -3,7 +3,7 @@
 A composition differentiated step by step is right in the middle of its range, and often not at its
 ends: 0 times infinity in a branch that is not taken, |x| at 0, sums that cancel. A SLOPE node says
 what its value is a function of, and the name in its arg finds the derivative here. It also makes
-the way back shorter: most derivatives need no more than the value.
+the backward graph smaller: most derivatives need no more than the value.
 """
 
 from __future__ import annotations

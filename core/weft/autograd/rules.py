@@ -95,7 +95,7 @@ def named_derivative(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
 
 @rule(Ops.CONTIGUOUS_BACKWARD)
 def contiguous_backward(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
-    """Materialised on the way back."""
+    """The gradient is materialised."""
     return (upstream.contiguous(),)
 
 
@@ -274,7 +274,7 @@ def reduce_axis(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
 def _product_of_others(source: UOp, axes: tuple[int, ...], value: UOp) -> UOp:
     """`value`, which is for every element the product of the others along `axes`, differentiable
     at zeros too: that is written out, every element against all, and costs nothing unless a further
-    gradient is asked for."""
+    gradient is requested."""
     shape = source.shape
     order = (*(axis for axis in range(len(shape)) if axis not in axes), *axes)
     plain = all(isinstance(size, int) and size > 0 for size in shape)

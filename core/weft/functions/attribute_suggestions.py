@@ -60,7 +60,7 @@ EQUIVALENTS: dict[str, str] = {
     **dict.fromkeys(("vmap", "func", "functorch"), "weft.jit(function) over one axis more: "
                     "operations broadcast; y.gradient(x) for gradients"),
     "grad": "weft.autograd.grad(y, x), or y.gradient(x)",
-    "gradient": "y.gradient(x) for the way back; x.diff() for differences",
+    "gradient": "y.gradient(x) for derivatives; x.diff() for differences",
     "is_inference_mode_enabled": "not weft.is_grad_enabled()",
     "is_inference": "x.requires_grad",
     **dict.fromkeys(("cond", "while_loop"), "weft.where(condition, x, y); Python's if, under jit"),

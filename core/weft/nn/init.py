@@ -1,6 +1,6 @@
 """How the first weights of a module are drawn.
 
-Every function gives a lazy Tensor of the asked shape; nothing is computed until somebody reads it.
+Every function gives a lazy Tensor of the given shape; nothing is computed until it is read.
 Fans: weights are laid out (outputs, inputs, *kernel), so that fan-in is all but the first axis.
 """
 

@@ -13,7 +13,7 @@ from weft.tensor import Tensor
 
 class _InstanceNormOf(BatchNorm):
     """InstanceNorm as PyTorch has it: without scale and shift unless `affine`, and with running
-    statistics if asked for."""
+    statistics if requested."""
 
     ranks: tuple[int, ...]
 

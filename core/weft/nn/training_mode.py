@@ -1,4 +1,4 @@
-"""Training mode of a layer, and evidence that somebody forgot to ask for it.
+"""Training mode of a layer, and detection of a forgotten `train()`.
 
 A layer's mode is its own `training` where `Module.train()` or `eval()` has set it, and
 `Tensor.training` otherwise. A layer that acts differently in training and that runs in inference

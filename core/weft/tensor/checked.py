@@ -99,7 +99,7 @@ def _search(tensors: Sequence[TensorBase], compute: Compute) -> None:
     """Compute what is pending below `tensors`, one method after the other, and check each value."""
     steps = _steps([t._uop for t in tensors])
     kind = type(tensors[0]) if tensors else TensorBase
-    # tensors of their own: what is computed is put under them too
+    # tensors of their own: they get the computed memory too
     waiting = [(kind._from_node(node), made) for node, made in steps]
     waiting.reverse()
     while waiting:

@@ -1,4 +1,4 @@
-"""Checkpoints: what a function computes on the way is not kept for `backward`, but computed again.
+"""Activation checkpointing: `backward` recomputes the intermediate values of a function.
 
 The value of a checkpoint has two graphs. Whoever reads it reads the one; gradients flow through the
 other, the same over copies of the arguments, so that no kernel of the one is a kernel of the other.

@@ -84,7 +84,7 @@ _MARKED, _MARKED_USED = b"dltensor_versioned", b"used_dltensor_versioned"
 
 
 def _from_python(name: str, result: Any, *arguments: Any) -> Any:
-    """A function of Python's C API, in a form that nobody else shares."""
+    """A function of Python's C API, as an object of its own."""
     return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
 
 
@@ -149,7 +149,7 @@ def capsule_of(memory: Memory, max_version: tuple[int, int] | None) -> Any:
 
 
 def _numpys_capsule(array: Any, marked: bool) -> Any:
-    """The capsule of an array of NumPy, with a version if asked for and NumPy has it.
+    """The capsule of an array of NumPy, with a version if requested and NumPy has it.
 
     It gives back what it holds in C, whatever exception is on its way meanwhile; a callback of
     ctypes would lose that exception.
@@ -194,7 +194,7 @@ def _address(window: memoryview) -> int:
 
 
 class _Owner:
-    """A consumed structure, given back to its producer when nobody needs it any more: by no
+    """A consumed structure, given back to its producer after its last use: by no
     function in Python, in which whatever a signal handler raised would be lost."""
 
     __slots__ = ("_give_back", "address", "witness")

@@ -1,6 +1,6 @@
 """Data from outside: lists, bytes, arrays and files become nodes; memory becomes arrays and lists.
 
-Data is put on the staging device first (Python's own memory, found by its role) and copied to
+Data is copied to the staging device first (Python's own memory, found by its role) and copied to
 where it is wanted: COPY(BUFFER on staging, device).
 """
 

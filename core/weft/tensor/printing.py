@@ -7,7 +7,7 @@
 Values are read where they are known: in memory (also through views, on files, on several devices),
 of constants, and below copies that are not made yet. Only the elements that are shown are read: of
 a large tensor NumPy shows the ends of every axis (`numpy.printoptions`), which are a few windows of
-its buffer. Everything else is pending. `settings.REPR` asks for another form.
+its buffer. Everything else is pending. `settings.REPR` selects another form.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def _body(node: UOp, shape: tuple[int, ...], prefix: str, options: dict[str, Any
 
 
 def _shown_places(size: int, edge: int) -> Any:
-    """The places of an axis that are shown, and of those between one, for which NumPy puts dots."""
+    """The positions of an axis that are shown, and one where NumPy prints dots."""
     import numpy
 
     if size <= 2 * edge:

@@ -114,7 +114,7 @@ def set_rng_state(new_state: Mapping[str, Any]) -> None:
 
 
 def state() -> Any:
-    """What `restore` puts back: the seed and all counters."""
+    """The state for `restore`: the seed and all counters."""
     return _seed, dict(_drawn)
 
 

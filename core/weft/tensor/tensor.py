@@ -263,7 +263,7 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
 
     @property
     def requires_grad(self) -> bool | None:
-        """Whether gradients are accumulated in `.grad`; None where nobody has decided.
+        """Whether gradients are accumulated in `.grad`; None if undecided.
 
         >>> Tensor([1.0]).requires_grad is None
         True

@@ -190,7 +190,7 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """If `training`, each element is 0 with probability p, else scaled by 1 / (1 - p).
 
-    Srivastava et al., 2014. As in PyTorch the mode of a module is not asked for: give
+    Srivastava et al., 2014. As in PyTorch the mode of a module has no effect: give
     training=self.training.
 
     >>> nn.functional.dropout(Tensor([1.0, 2.0]), 0.5, training=False).tolist()

@@ -153,7 +153,7 @@ def _bits_as(node: UOp, dtype: DType) -> UOp:
 
 
 def _is_expanded(node: UOp, base: UOp) -> bool:
-    """Whether an axis is expanded on the way from the base: EXPAND has no inverse that moves."""
+    """Whether an axis is expanded between base and view: EXPAND has no inverse that moves."""
     while node is not base:
         if node.op is Ops.EXPAND:
             return True

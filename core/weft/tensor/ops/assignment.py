@@ -1,6 +1,6 @@
 """Writing: into memory of one's own where there is some, into a new value elsewhere.
 
-A write is seen by all that share the value (see `weft.tensor.alias`), and by nobody else: what was
+A write is seen by all that share the value (see `weft.tensor.alias`), and by no others: what was
 computed before it stays what it was (the scheduler orders or copies).
 """
 
@@ -201,7 +201,7 @@ def _value_for(self: TensorBase, x: Any, shape: tuple[Any, ...], what: str) -> A
             try_="x.reshape(...), or a window of the target of that shape",
         )
     node = cast_node(x._uop, target)
-    if node.device is None:  # it is made of variables alone, and takes place where it is put
+    if node.device is None:  # made of variables alone: it is computed on the device of the target
         nothing = self.__class__.zeros(shape, dtype=target, device=self.device)
         return nothing.contiguous() + x._wrap(node)
     return x._wrap(moved(node, self.device))._expanded(shape)

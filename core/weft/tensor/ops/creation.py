@@ -61,7 +61,7 @@ class CreationMixin(TensorBase):
         cls, *shape: ShapeLike, device: DeviceLike | None = None, dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:  # fmt: skip
-        """Storage of its own with no values put in it.
+        """Storage of its own with uninitialized values.
 
         >>> Tensor.empty(2, 3, dtype=dtypes.half).shape
         (2, 3)

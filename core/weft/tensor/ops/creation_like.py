@@ -48,7 +48,7 @@ def ones_like(self: TensorT, **kwargs: Unpack[TensorOptions]) -> TensorT:
 
 
 def empty_like(self: TensorT, **kwargs: Unpack[TensorOptions]) -> TensorT:
-    """Storage of its own with no values put in it, in the shape, dtype and place of self, cut
+    """Storage of its own with uninitialized values, in the shape, dtype and place of self, cut
     as it is.
 
     >>> Tensor([[1, 2], [3, 4]]).empty_like().shape

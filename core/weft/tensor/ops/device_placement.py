@@ -45,7 +45,7 @@ class DevicePlacementMixin(TensorBase):
         for the device and the dtype of another tensor.
 
         None stands for the default device. On several devices the value is whole on each (see
-        `shard`); a sharded one is put together. What stays where and what it is shares its memory
+        `shard`); a sharded one is gathered. What stays where and what it is shares its memory
         with self, unless `copy`. Copies are never waited for: `non_blocking` changes nothing.
 
         :raises UnknownDevice: for what names neither a device nor a dtype.
@@ -84,7 +84,7 @@ class DevicePlacementMixin(TensorBase):
         return self
 
     def contiguous(self) -> Self:
-        """The value row-major in memory, shared with nobody: no write is seen by the other.
+        """The value row-major in memory, not shared: a write to one is not seen by the other.
 
         Memory that is row-major is copied only when one of both is written. `clone` copies at once.
 
@@ -99,7 +99,7 @@ class DevicePlacementMixin(TensorBase):
             return self._wrap(self._uop)
         if base.op is Ops.MULTI and owned_storage(base) is not None:
             return self._wrap(self._uop)
-        # memory for a constant is asked for to be written: no two tensors may come to share it
+        # memory of a constant will be written: two tensors must not share it
         arg = ("own", next(_leaf_numbers)) if number else None
         return self._wrap(record(Ops.CONTIGUOUS, self._uop.dtype, (self._uop,), arg))
 
@@ -112,8 +112,8 @@ class DevicePlacementMixin(TensorBase):
         return self._wrap(record(Ops.CONTIGUOUS_BACKWARD, self._uop.dtype, (self._uop,)))
 
     def fuse(self) -> Self:
-        """self, asked for in one kernel: down to contiguous memory, what several need is computed
-        again for each rather than stored. The limits of the device still hold.
+        """self, to be computed in one kernel: down to contiguous memory, what several need is
+        recomputed for each rather than stored. The limits of the device still hold.
 
         >>> (Tensor([1.0, 2.0]) + 1).fuse().tolist()
         [2.0, 3.0]

@@ -333,7 +333,7 @@ class ElementwiseMixin(TensorBase):
         return self != self
 
     def isinf(self, detect_positive: bool = True, detect_negative: bool = True) -> Self:
-        """True where infinite, of the signs asked for.
+        """True where infinite, of the requested signs.
 
         >>> Tensor([1.0, -math.inf]).isinf().tolist()
         [False, True]

@@ -1,6 +1,6 @@
-"""Elements picked and put back along an axis, by the names that NumPy and PyTorch give it.
+"""Selection and replacement of elements along an axis, with the names of NumPy and PyTorch.
 
-Nothing here changes self: what puts elements somewhere gives a new tensor.
+Nothing here changes self: replacements give a new tensor.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _broadcast_source(
     wanted = tuple(index.shape[0] if i == at else s for i, s in enumerate(shape))
     if source.shape != wanted:
         raise ShapeError(
-            "what is put does not fit",
+            "the source has another shape",
             asked=f"{what} of {source.shape} into {self.shape} at {index.shape[0]} places",
             because=f"it has the shape {wanted}",
         )
@@ -245,7 +245,7 @@ def select_scatter(self: TensorT, src: ArrayLike, dim: int, index: int) -> Tenso
     src, index = self._as_tensor(src, self), whole(index, "index")
     if src.shape != self.select(dim, index).shape:
         raise ShapeError(
-            "what is put does not fit",
+            "the source has another shape",
             asked=f"select_scatter of {src.shape} into {self.shape} along {dim}",
         )
     at = self._resolve_dim(dim)

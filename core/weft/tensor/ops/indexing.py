@@ -308,7 +308,7 @@ class IndexingMixin(TensorBase):
         return chosen._reduce(Ops.ADD, lead + len(shape), False)
 
     def _prepared(self, items: list[Any]) -> tuple[Any, list[Any], list[int], int]:
-        """self with slices taken and new axes put in; the index tensors, the axes they are for, and
+        """self with slices and new axes applied; the index tensors, the axes they are for, and
         where among the other axes their shape goes (NumPy's rule: in place if side by side)."""
         picks = [i for i, item in enumerate(items) if isinstance(item, (TensorBase, int, UOp))]
         picks = [i for i in picks if items[i] is not None]

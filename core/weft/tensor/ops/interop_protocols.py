@@ -25,7 +25,7 @@ from weft.tensor.interop import host_node, moved
 from weft.tensor.printing import values_text
 from weft.tensor.protocol import TensorBase
 from weft.tensor.storage import moves_over_memory
-from weft.tensor.types import ArrayLike, DeviceLike, DTypeLike
+from weft.tensor.types import DeviceLike, DTypeLike
 from weft.uop import Ops, UOp
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class InteropMixin(TensorBase):
         return dlpack.capsule_of(self._memory(copy), max_version)
 
     def _memory(self, copy: bool | None) -> dlpack.Memory:
-        """self, computed, as host memory; a copy of it if asked for or if there is no other way."""
+        """self, computed, as host memory; a copy if requested or necessary."""
         found = None if copy else self._shared_memory()
         if found is not None:
             return found
@@ -194,7 +194,7 @@ class InteropMixin(TensorBase):
         :raises DTypeError: for elements that weft has no dtype for.
 
         Shared memory is never written by weft: a write to the tensor goes to a copy. What the other
-        side writes is seen, until somebody asks for a copy.
+        side writes is seen, until a copy is requested.
 
         >>> import numpy
         >>> a = numpy.arange(6, dtype=numpy.float32).reshape(2, 3)
@@ -266,19 +266,6 @@ class InteropMixin(TensorBase):
 
     def __round__(self, digits: int | None = None) -> Self:
         return self.round(0 if digits is None else whole(digits, "digits"))
-
-    def __divmod__(self, x: ArrayLike) -> tuple[Self, Self]:
-        return self // x, self % x
-
-    def __rdivmod__(self, x: ArrayLike) -> tuple[Self, Self]:
-        return x // self, x % self
-
-    def __contains__(self, value: Any) -> bool:
-        """Whether any element is equal to `value`, which broadcasts; computed now."""
-        if self._uop.device is not None and 0 in self.shape:
-            return False
-        equal: Any = self == value  # False as it is where `value` is nothing that tensors hold
-        return equal if isinstance(equal, bool) else bool(equal.any().item())
 
     def __format__(self, spec: str) -> str:
         if not spec:

@@ -69,7 +69,7 @@ def float_power(self: TensorT, exponent: ArrayLike) -> TensorT:
 
 
 def hypot(self: TensorT, other: ArrayLike) -> TensorT:
-    """sqrt(x*x + y*y), which neither overflows nor vanishes on the way.
+    """sqrt(x*x + y*y), without intermediate overflow or underflow.
 
     >>> Tensor([3.0, 1e30]).hypot(Tensor([4.0, 0.0])).tolist()
     [5.0, 1e+30]

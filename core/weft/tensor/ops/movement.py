@@ -118,7 +118,7 @@ class MovementMixin(TensorBase):
     def expand(self, shape: ShapeLike, *args: Size) -> Self:
         """Axes of size one repeated, new axes in front; -1 keeps an extent.
 
-        :raises ShapeError: if an axis has another size than 1 and than the one asked for.
+        :raises ShapeError: if an axis has another size than 1 and than the requested one.
 
         >>> Tensor([[1], [2]]).expand(2, 3).tolist()
         [[1, 1, 1], [2, 2, 2]]
@@ -253,7 +253,7 @@ class MovementMixin(TensorBase):
         return inside.where(padded, self._filling(value))
 
     def _filling(self, value: Any) -> Any:
-        """What padding puts around, in the dtype of self, as NumPy and PyTorch have it."""
+        """The padding value, in the dtype of self, as NumPy and PyTorch have it."""
         own, filling = self._uop.dtype, self._operand(value)
         if isinstance(filling, TensorBase):
             return filling.cast(own)
@@ -316,7 +316,7 @@ class MovementMixin(TensorBase):
         return self.reshape(tuple(s for i, s in enumerate(shape) if i not in axes or s != 1))
 
     def unsqueeze(self, dim: int) -> Self:
-        """An axis of size one put in at `dim`.
+        """An axis of size one inserted at `dim`.
 
         >>> Tensor([1, 2]).unsqueeze(0).shape, Tensor([1, 2]).unsqueeze(-1).shape
         ((1, 2), (2, 1))

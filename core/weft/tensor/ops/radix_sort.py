@@ -1,7 +1,7 @@
 """Sorting by counting the digits of integers, the lowest first: a radix sort.
 
 Each pass counts how often every value of a digit occurs, adds these up to where each value begins,
-and puts every element behind those before it that have the same digit. So the order of equal
+and places every element after the earlier ones that have the same digit. So the order of equal
 elements stays, and after the highest digit all are in order: some passes over the data, however
 long a row is. Each step is an ordinary expression; that each is one pass over the elements comes
 from `codegen/indexing` (keyed prefix counts, indexed stores, scatter-add), on one processor.
@@ -34,7 +34,7 @@ def counts(device: Any) -> bool:
 
 
 def places_by_digits(keys: Any, bits: int, first: int) -> Any:
-    """The places (int32) that put integer keys (..., n) in order along the last axis; stable.
+    """The indices (int32) that sort integer keys (..., n) along the last axis; stable.
 
     bits: how many bits the keys have above the smallest one, `first`.
     """

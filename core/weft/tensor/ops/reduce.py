@@ -33,7 +33,7 @@ class ReduceMixin(TensorBase):
         axes = tuple(sorted(self._resolve_dims(axis)))
         u = self._uop
         shape = u.shape
-        # an axis of size one is reduced already, but for what nobody can see
+        # an axis of size one is reduced already
         moved = tuple(a for a in axes if not (isinstance(shape[a], int) and shape[a] == 1))
         node = record(Ops.REDUCE_AXIS, u.dtype, (u,), Reduce(op, moved)) if moved else u
         if not keepdim and axes:
@@ -417,7 +417,7 @@ class ReduceMixin(TensorBase):
 
 
 def _correction(correction: Any, unbiased: bool | None) -> int | float:
-    """What the number of elements is lessened by, said by one word or by the other."""
+    """The correction of the number of elements, given by either parameter."""
     found = 1 if correction is None else real(correction, "correction")
     if unbiased is None:
         return found

@@ -73,7 +73,7 @@ def _by_counting(self: TensorBase) -> tuple[Any, Any, Any] | None:
     """The least integer of a vector, how far above it each element is, and how often each of
     the values from there on occurs, computed.
 
-    None where there are too many values for the elements: those are put in order instead.
+    None where there are too many values for the elements: those are sorted instead.
     """
     size, dtype = int(self.shape[0]), self._uop.dtype
     if dtypes.is_float(dtype) or size < DIGITS or not radix_sort.counts(self.device):
@@ -92,7 +92,7 @@ def _by_counting(self: TensorBase) -> tuple[Any, Any, Any] | None:
 
 
 def _ordered(self: TensorBase, with_places: bool) -> tuple[Any, Any]:
-    """All elements in order, and where they come from if that is asked for."""
+    """All elements in order, and their former indices if requested."""
     counted = not with_places and not dtypes.is_float(self.dtype)
     if counted and self.shape[0] >= DIGITS and radix_sort.counts(self.device):
         return radix_sort.values_by_digits(self), None

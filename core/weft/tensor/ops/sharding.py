@@ -82,7 +82,7 @@ def shard_like(self: TensorT, other: TensorBase) -> TensorT:
 def _cut_like(self: TensorBase, made: Any, requires_grad: bool | None) -> Any:
     """`made`, a new value on the devices of self, cut as self is; with that flag.
 
-    Memory that it asked for is as much as each device needs.
+    Requested memory has the size that each device needs.
     """
     layout = self.layout
     if layout is not None and layout.axis is not None and made.shape == self.shape:

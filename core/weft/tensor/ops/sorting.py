@@ -21,9 +21,9 @@ from weft.uop import Ops
 _COUNTED = 512
 """Rows up to this length are sorted by counting: n * n comparisons, in two kernels."""
 _MANY = 1 << 24
-"""Comparisons from which on one processor is sooner done with a network that it keeps on chip."""
+"""Comparisons from which a sorting network in the cache is faster on one processor."""
 _FEW, _SHARE = 64, 8
-"""Of longer rows, the k largest are looked for in blocks where there are so many times as many."""
+"""Longer rows: the k largest are searched in blocks if the row has this many times k elements."""
 
 
 def _has_long(device: Any) -> bool:
@@ -41,8 +41,7 @@ class SortingMixin(TensorBase):
     def sort(
         self, dim: int = -1, descending: bool = False, *, stable: bool = True
     ) -> ValuesIndices[Self]:
-        """The elements in order along an axis, and the places (int32) they come from. Stable,
-        asked for or not.
+        """The sorted elements along an axis, and the indices (int32) they come from. Always stable.
 
         >>> values, places = Tensor([3, 1, 2]).sort()
         >>> values.tolist(), places.tolist()
@@ -69,7 +68,7 @@ class SortingMixin(TensorBase):
         return ValuesIndices(values.permute(*back), places.permute(*back))
 
     def argsort(self, dim: int = -1, descending: bool = False, *, stable: bool = True) -> Self:
-        """The places (int32) that put an axis in order. Stable, asked for or not.
+        """The indices (int32) that sort an axis. Always stable.
 
         >>> Tensor([3, 1, 2]).argsort().tolist()
         [1, 2, 0]
@@ -111,7 +110,7 @@ class SortingMixin(TensorBase):
         """Places of the k smallest of each row, in order; of equal ones the first.
 
         All of them are in the k blocks with the smallest minima, of equal ones the first: an
-        element elsewhere has k minima before it. So it is two short rows that are put in order.
+        element elsewhere has k minima before it. So two short rows are sorted.
         """
         size = self.shape[-1]
         if size < _SHARE * k or size <= _FEW:
@@ -149,8 +148,8 @@ class SortingMixin(TensorBase):
         bits = 1 if dtype is dtypes.bool else 8 * keys._uop.dtype.itemsize
         if dtypes.is_float(dtype) and dtype.itemsize < 4:
             # of what float32 holds beside them the lowest bits are zero
-            spare = 13 if dtype is dtypes.float16 else 16
-            keys, bits = keys >> spare, bits - spare
+            dropped = 13 if dtype is dtypes.float16 else 16
+            keys, bits = keys >> dropped, bits - dropped
         first = 0 if dtypes.is_unsigned(keys._uop.dtype) else -(1 << (bits - 1))
         return radix_sort.places_by_digits(keys, bits, first)
 
@@ -210,7 +209,7 @@ class SortingMixin(TensorBase):
         return i.shrink((*(None for _ in front), (0, size)))
 
     def _exchanged(self, i: Any, distance: int, mirrored: bool) -> tuple[Any, Any]:
-        """Pairs 2**distance apart (`mirrored`: within blocks of twice that) put in order."""
+        """Pairs 2**distance apart (`mirrored`: within blocks of twice that) sorted."""
         axis = len(self.shape) - 1 - distance
         axes = tuple(range(axis, len(self.shape))) if mirrored else (axis,)
         x, j = self.flip(axes), i.flip(axes)

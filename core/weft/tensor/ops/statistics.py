@@ -411,8 +411,8 @@ def diff(
     x = x if append is None else x.cat(self._as_tensor(append, self), dim=at)
     for _ in range(min(n, x.shape[at])):
         size = x.shape[at]
-        later, sooner = x.narrow(at, 1, size - 1), x.narrow(at, 0, size - 1)
-        x = later ^ sooner if x._uop.dtype is dtypes.bool else later - sooner
+        later, earlier = x.narrow(at, 1, size - 1), x.narrow(at, 0, size - 1)
+        x = later ^ earlier if x._uop.dtype is dtypes.bool else later - earlier
     return x
 
 

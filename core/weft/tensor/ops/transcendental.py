@@ -225,7 +225,7 @@ class TranscendentalMixin(TensorBase):
     @in_wide
     @with_derivative("log1p")
     def log1p(self) -> Self:
-        """log(1 + x), exact near 0: what 1 + x loses is put back to first order.
+        """log(1 + x), exact near 0: the rounding error of 1 + x is corrected to first order.
 
         >>> Tensor([0.0, 1.0]).log1p().tolist()
         [0.0, 0.6931]

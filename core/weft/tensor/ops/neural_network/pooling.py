@@ -146,7 +146,7 @@ def avg_pool2d(
     ones = wide.ones_like(requires_grad=False)
     if not count_include_pad:
         return (sums(wide, pads) / sums(ones, pads)).cast(own)
-    # padding that was asked for counts, that of ceil_mode does not
+    # explicit padding counts, that of ceil_mode does not
     ones = ones.pad((*front, *asked), value=1)
     beyond = tuple((0, b[1] - a[1]) for a, b in zip(asked, pads))
     return (sums(wide, pads) / sums(ones, beyond)).cast(own)
@@ -193,7 +193,7 @@ def max_unpool2d(
     self: TensorT, indices: ArrayLike, kernel_size: Axes = (2, 2), stride: Axes | None = None,
     dilation: Axes = 1, padding: Axes = 0, output_size: Sequence[int] | None = None,
 ) -> TensorT:  # fmt: skip
-    """Pooled values put back where `max_pool2d` found them, zeros elsewhere.
+    """Pooled values scattered to where `max_pool2d` found them, zeros elsewhere.
 
     >>> pooled, places = Tensor([[[[1, 2], [4, 3]]]]).max_pool2d(return_indices=True)
     >>> pooled.max_unpool2d(places).tolist()

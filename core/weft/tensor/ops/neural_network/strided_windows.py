@@ -110,7 +110,7 @@ def spread_in_steps(
     """The transpose of a convolution with a stride, of what there is alone.
 
     x: (N, C, *spatial), weight: (C, O / groups, *kernel), both tensors. All results of one step are
-    channels of a convolution of x with steps of the weight; then they are put side by side. more:
+    channels of a convolution of x with steps of the weight; then they are concatenated. more:
     elements behind, which nothing is added to where the last window ends before them.
     """
     inputs, each, *size = weight.shape
