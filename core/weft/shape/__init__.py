@@ -1,4 +1,4 @@
-"""Where a value's elements are: views, shape trackers, and the shapes of nodes."""
+"""Layouts of values: views, shape trackers, and the shapes of nodes."""
 
 from __future__ import annotations
 

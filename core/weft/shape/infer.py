@@ -52,7 +52,7 @@ def _sources(node: UOp) -> Iterable[UOp]:
 def _elementwise_shape(node: UOp) -> Shape | None:
     shape: Shape = ()
     for source in node.src:
-        other = source._shape  # which is there: an analysis has what it needs first
+        other = source._shape  # computed before: an analysis visits sources first
         if other is None:
             return None
         if other != () and other != shape:
@@ -91,7 +91,7 @@ def _sharded_shape(node: UOp, part: Shape | None) -> Shape | None:
 
 
 def _part_shape(node: UOp, whole: Shape | None) -> Shape | None:
-    """Of a MULTI that of the part it was made of; other values are the same on every device."""
+    """The shape of one part of a MULTI; other values are the same on every device."""
     source = node.src[0]
     if whole is None or source.op is not Ops.MULTI:
         return whole
@@ -157,7 +157,7 @@ def _tracked(node: UOp) -> Iterable[UOp]:
 
 @analysis("_st", needs=_tracked)
 def st_of(node: UOp) -> ShapeTracker | None:
-    """How the value lies over `node.base`; None where it has no shape."""
+    """The layout of a value over `node.base`; None for a node without shape."""
     op = node.op
     if op is Ops.VIEW:
         below = st_of(node.src[0]) if node.src and node.src[0].op in _MOVING else None

@@ -192,7 +192,7 @@ def _other_reshape(count: sint, sizes: Shape) -> str | None:
 
 
 def fits_always(shape: Shape, new: Shape) -> bool:
-    """Whether two shapes have one number of elements, whatever the values of the variables."""
+    """Whether two shapes have equal numbers of elements for all values of the variables."""
     before, after = sprod(shape), sprod(new)
     if not _symbolic(before, after):
         return before == after
@@ -251,7 +251,7 @@ def permute_arg(shape: Shape, order: Sequence[Any]) -> tuple[int, ...]:
 
 
 def _not_once(order: tuple[int, ...], ndim: int) -> str:
-    """Which axes a permutation has forgotten, or named again."""
+    """The axes that a permutation omits or repeats, as text."""
     if not ndim:
         return "there are no axes"
     missing = [str(axis) for axis in range(ndim) if axis not in order]
@@ -334,7 +334,7 @@ def pad_arg(shape: Shape, padding: Any) -> Pairs:
 
 
 def _padding_of(entry: Any) -> tuple[Any, ...]:
-    """What an axis is padded by before and after; None is nothing."""
+    """The padding of an axis before and after; None is no padding."""
     amounts = entry
     if isinstance(entry, list | tuple):
         return tuple(amounts)
@@ -400,7 +400,7 @@ def shrink_arg(shape: Shape, window: Sequence[Any]) -> Pairs:
 
 
 def always_inside(start: sint, stop: sint, extent: sint) -> bool:
-    """Whether [start, stop) is in an axis whatever the values of the variables."""
+    """Whether [start, stop) is inside an axis for all values of the variables."""
     return (
         low_of(start) >= 0 and high_of(fold(start - stop)) <= 0 and low_of(fold(extent - stop)) >= 0
     )
@@ -483,7 +483,7 @@ def align_left(*shapes: Shape) -> list[Shape]:
 def inverse_move(op: Ops, arg: Any, shape: Shape) -> tuple[Ops, Any]:
     """The move that leads from the moved value back to `shape`, the shape before the move.
 
-    Of PAD it is the SHRINK to what was there, of SHRINK the PAD with zeros; of EXPAND it is
+    The inverse of PAD is a SHRINK, that of SHRINK a PAD with zeros. The inverse of EXPAND is
     REDUCE_AXIS over the axes that were repeated, given as a tuple of axes: what gradients need.
     """
     if op is Ops.RESHAPE:

@@ -158,7 +158,7 @@ class ShapeTracker:
         return set[UOp]().union(*(view.vars() for view in self.views))
 
     def real_size(self) -> int:
-        """How many elements of memory must exist: one more than the highest position read, or 0.
+        """The number of elements that memory must have: one more than the highest position read, or 0.
 
         >>> ShapeTracker.from_shape((4,)).shrink(((1, 3),)).real_size()
         3
@@ -170,7 +170,7 @@ class ShapeTracker:
             return self._real_size
 
     def real_strides(self, ignore_valid: bool = False) -> tuple[sint | None, ...]:
-        """How far memory moves per step of each axis; None where that is not constant.
+        """The stride of each axis in memory; None where it is not constant.
 
         With several views a masked axis counts as not constant, unless `ignore_valid`.
 
@@ -203,7 +203,7 @@ class ShapeTracker:
         return result
 
     def axis_is_masked(self, axis: int) -> bool:
-        """Whether what is hidden depends on the index along this axis.
+        """Whether the mask depends on the index along this axis.
 
         >>> padded = ShapeTracker.from_shape((2, 3)).pad(((0, 0), (1, 0)))
         >>> padded.axis_is_masked(0), padded.axis_is_masked(1)

@@ -151,7 +151,7 @@ class View:
 
     @property
     def size(self) -> sint:
-        """How many indices the shape has.
+        """The number of elements of the shape.
 
         >>> View.create((2, 3)).size
         6
@@ -416,7 +416,7 @@ def merged_axes(view: View) -> tuple[sint, list[Axis]]:
 
     Neighbours (a, b) become one axis where a's stride is b's stride times b's size and what the
     masks leave is one interval of the product: b is seen whole, or a is seen at one index (then a's
-    stride is free to be whatever suits).
+    stride is arbitrary).
     """
     offset = view.offset
     axes: list[Axis] = []

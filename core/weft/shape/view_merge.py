@@ -60,7 +60,7 @@ def _compose(upper: View, lower: View) -> View | None:
 
 
 def _compose_masked(upper: View, lower: View) -> View | None:
-    """What the upper mask shows is composed on its own, and padded again."""
+    """Compose the visible part of the upper view, and pad the result again."""
     mask = upper.mask or ()
     inner = _compose(upper.shrink(mask), lower)
     if inner is None:
@@ -79,7 +79,7 @@ def _coordinates(position: sint, axes: list[Axis]) -> list[sint] | None:
         if isinstance(position, int) and isinstance(size, int):
             position, coordinate = divmod(position, size)
         elif axis is axes[0] or (low_of(position) >= 0 and high_of(position) < low_of(axis.size)):
-            # the outermost axis takes what is left; elsewhere nothing may be carried over
+            # the outermost axis takes the rest; elsewhere no carry may occur
             position, coordinate = 0, position
         else:
             quotient, coordinate = fold(position // axis.size), fold(position % axis.size)

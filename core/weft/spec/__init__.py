@@ -1,1 +1,1 @@
-"""What is legal between the passes, and how a pass is run."""
+"""Specifications of the IR between passes, and the pass manager."""

@@ -127,7 +127,7 @@ def _multi(node: UOp) -> str | None:
 def _select(node: UOp) -> str | None:
     devices = parts = node.src[0].device
     if not isinstance(devices, tuple):
-        return f"it selects a part of what is on {devices}"
+        return f"it selects a part of a value on {devices}"
     inside = isinstance(node.arg, int) and 0 <= node.arg < len(parts)
     return None if inside else f"part {node.arg} of {len(parts)}"
 

@@ -56,7 +56,7 @@ class Var:
 
 
 class AxisKind(Member, int):
-    """What becomes of an axis of a kernel; the order is the order of the loops, outermost first."""
+    """The kind of an axis of a kernel, in nesting order of the loops, outermost first."""
 
     GLOBAL = 0  # one launch-grid dimension (a plain loop where there is no grid)
     LOCAL = 1  # one thread of a workgroup

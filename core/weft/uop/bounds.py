@@ -27,7 +27,7 @@ _EITHER: Bounds = (False, True)
 
 
 def whole_range(dtype: DType) -> Bounds:
-    """Everything the dtype holds; the infinities for what is no integer."""
+    """The bounds of a dtype; infinities if it is not an integer dtype."""
     if dtype.scalar() is dtypes.bool:
         return _EITHER
     if isinstance(dtype, PtrDType) or not dtypes.is_int(dtype.scalar()):

@@ -183,7 +183,7 @@ def exec_alu(op: Ops, dtype: DType, operands: Sequence[Any]) -> Any:
 
 
 def identity_element(op: Ops, dtype: DType) -> Any:
-    """What a reduction by `op` starts from: 0, 1 or the least value."""
+    """The identity of a reduction by `op`: 0, 1 or the least value."""
     if op is Ops.ADD:
         return truncate(0, dtype)
     if op is Ops.MUL:

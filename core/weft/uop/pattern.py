@@ -108,7 +108,7 @@ class UPat(MathMixin):
         return UPat(op, src=list(operands) if op in GroupOp.Commutative else operands)
 
     def const_like(self, value: Any) -> UPat:
-        """A constant of this value, of whatever dtype."""
+        """A constant of this value and any dtype."""
         return UPat.const(value)
 
     def cast(self, dtype: DType | None = None) -> UPat:

@@ -41,7 +41,7 @@ def register_arg(
     """Register an argument class, so that the text form can print and parse it.
 
     `read` builds one from the printed arguments (the class itself by default); `write` prints one,
-    given a printer for what is inside (a call with the dataclass fields by default).
+    given a printer for its fields (a call with the dataclass fields by default).
     """
     _readers[cls.__name__] = read or cls
     if write is not None:

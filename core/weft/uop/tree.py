@@ -1,4 +1,4 @@
-"""How a node prints: the tree below it, a node met twice named at its first place."""
+"""Tree printing: the repr of a node as a tree, with names for shared nodes."""
 
 from __future__ import annotations
 

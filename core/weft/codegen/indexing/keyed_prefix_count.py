@@ -1,7 +1,7 @@
 """Keyed prefix count: replace a sum over earlier terms of equal key by a running total per key.
 
     for t: sum over u of where(u <= t and key(u) == key(t), f(u), 0)
-->  an array of zeros; for t: array[key(t)] += f(t), and what is there now is the sum of t
+->  an array of zeros; for t: array[key(t)] += f(t); the sum of t is array[key(t)]
 
 The rank of an element among equal keys, which a counting sort needs, has this form; so does a
 running sum per group. Quadratic work becomes linear. The array has one element per value of the

@@ -105,7 +105,7 @@ def _compare(terms: dict[UOp, int], limit: int) -> UOp:
             divisor = term.src[1].arg
             inner = linear_of(term.src[0])
             if divisor > 0 and limit * divisor <= term.dtype.max and inner.fits(term.dtype):
-                # x // d < k  is  x < k*d  for k, d > 0, whatever the sign of x
+                # x // d < k  is  x < k*d  for k, d > 0 and any sign of x
                 return less_than(inner, limit * divisor)
     dtype = _dtype_of(terms)
     node = UOp(Ops.CMPLT, dtypes.bool, (node_of(Linear(terms), dtype), UOp.const(dtype, limit)))

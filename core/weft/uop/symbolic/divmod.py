@@ -229,7 +229,7 @@ def _mixed(form: Linear, divisor: int, dtype: DType, op: Ops) -> Linear:
 
 
 def _by_symbol(node: UOp, form: Linear) -> UOp | None:
-    """Quotient or remainder by a symbolic divisor that is positive, of what is not negative."""
+    """Quotient or remainder of a nonnegative dividend by a positive symbolic divisor."""
     divisor, dtype, op = node.src[1], node.dtype, node.op
     least = bounds_of(divisor)[0]
     if least <= 0 or form.bounds()[0] < 0:

@@ -90,7 +90,7 @@ _COMPARISONS = GroupOp.Comparison
 
 
 def _divide_data(node: UOp) -> UOp | None:
-    """(x // c) // d -> x // (c*d)   for positive constants, whatever the sign of x"""
+    """(x // c) // d -> x // (c*d)   for positive constants and any sign of x"""
     inner, divisor = node.src
     if (
         inner.op is Ops.IDIV
