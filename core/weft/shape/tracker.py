@@ -158,7 +158,7 @@ class ShapeTracker:
         return set[UOp]().union(*(view.vars() for view in self.views))
 
     def real_size(self) -> int:
-        """The number of elements that memory must have: one more than the highest position read, or 0.
+        """The number of elements that memory must have: one more than the highest position, or 0.
 
         >>> ShapeTracker.from_shape((4,)).shrink(((1, 3),)).real_size()
         3
