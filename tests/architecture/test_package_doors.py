@@ -45,7 +45,7 @@ LEFT = {
     "device": 21,
     "engine": 7,
     "nn": 1,
-    "schedule": 12,
+    "schedule": 10,
     "shape": 6,
     "tensor": 10,
     "tools": 1,

@@ -38,8 +38,7 @@ from weft.engine.recorded_steps import (
 from weft.engine.recorded_steps import variables as _variables
 from weft.engine.runners import KernelRunner, concrete
 from weft.engine.stats import stats
-from weft.schedule import Layout
-from weft.schedule.memory_planning import Lifetime, plan_memory
+from weft.schedule import Layout, Lifetime, plan_memory
 from weft.uop import UOp
 
 _debug = settings.getter("DEBUG")

@@ -6,9 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from weft.base.errors import ScheduleError
 from weft.base.settings import settings
-from weft.schedule import kernel_writes, sorted_writes
-from weft.schedule.item_order import overwritten_by
-from weft.schedule.kernels import root_buffer
+from weft.schedule import kernel_writes, overwritten_by, root_buffer, sorted_writes
 from weft.uop import Ops, UOp, to_text
 
 PASSED_OVER = frozenset({
