@@ -73,35 +73,38 @@ class Server:
         return self.device.capabilities.fingerprint
 
     def do_build(self, ast: UOp, plan: Plan) -> tuple[bytes, bytes]:
-        """The digest of its source, and what it was built to, packed."""
-        assert self.device is not None
-        built = build(ast, plan, self.device)
+        """The digest of a kernel's source, and the built kernel, packed."""
+        built = build(ast, plan, self._opened())
         return built.digest, pickle.dumps(built, pickle.HIGHEST_PROTOCOL)
 
     def do_begin(self, ast: UOp) -> None:
-        """Memory for a kernel, in the place of that of the last one."""
-        assert self.device is not None
+        """Memory for a kernel, in place of the memory of the last one."""
         self.trial = None
-        self.trial = Measurement(ast, self.device)
+        self.trial = Measurement(ast, self._opened())
 
     def do_expect(self, packed: bytes) -> float:
-        """These results are right; seconds that they took."""
-        assert self.trial is not None
-        return self.trial.expect(_unpacked(packed))
+        """Take the results of this kernel as right; the seconds that it took."""
+        return self._begun().expect(_unpacked(packed))
 
     def do_time(self, packed: bytes, most_seconds: float, good: float | None) -> Any:
-        """The outcome of a trial."""
-        assert self.trial is not None
-        return self.trial.time(_unpacked(packed), most_seconds, good)
+        """The outcome of a measurement."""
+        return self._begun().time(_unpacked(packed), most_seconds, good)
 
     def do_time_interleaved(self, packed: Sequence[bytes], most_seconds: float) -> list[float]:
-        """The shortest run of each."""
-        assert self.trial is not None
-        return self.trial.time_interleaved([_unpacked(one) for one in packed], most_seconds)
+        """The shortest run of each kernel."""
+        return self._begun().time_interleaved([_unpacked(one) for one in packed], most_seconds)
 
     def do_end(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         self.trial = None
+
+    def _opened(self) -> OpenDevice:
+        assert self.device is not None, "open comes first"
+        return self.device
+
+    def _begun(self) -> Measurement:
+        assert self.trial is not None, "begin comes first"
+        return self.trial
 
 
 def _unpacked(packed: bytes) -> Built:
