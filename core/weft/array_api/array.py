@@ -142,7 +142,7 @@ def namespace(api_version: str | None = None) -> ModuleType:
             asked=f"__array_namespace__(api_version={api_version!r})",
             try_=f"one of {', '.join(VERSIONS)}",
         )
-    return importlib.import_module(__package__)
+    return importlib.import_module("weft.array_api")
 
 
 def as_array(x: Any, like: Tensor | None = None) -> Array:

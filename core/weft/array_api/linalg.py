@@ -132,7 +132,8 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
         return x[(slice(None),) * at + (i % 3,)]
 
     parts = [part(a, i + 1) * part(b, i + 2) - part(a, i + 2) * part(b, i + 1) for i in range(3)]
-    return parts[0].stack(*parts[1:], dim=at)
+    stacked: Any = parts[0].stack(*parts[1:], dim=at)
+    return as_array(stacked)
 
 
 def matrix_power(x: Array, n: int, /) -> Array:
@@ -165,13 +166,15 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
 def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
     """(Q, R) with x = Q @ R. See `Tensor.qr`."""
     x = _matrices("qr", x)
-    return QRResult(*x.qr(mode))
+    q, r = x.qr(mode)
+    return QRResult(as_array(q), as_array(r))
 
 
 def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     """(U, S, Vh) with x = U[..., :k] * S @ Vh[..., :k, :]. See `Tensor.svd`."""
     x = _matrices("svd", x)
-    return SVDResult(*x.svd(full_matrices))
+    u, s, vh = x.svd(full_matrices)
+    return SVDResult(as_array(u), as_array(s), as_array(vh))
 
 
 def svdvals(x: Array, /) -> Array:
@@ -184,7 +187,8 @@ def eigh(x: Array, /) -> EighResult:
     x = _square("eigh", x)
     if x.size == 0:
         return EighResult(x.reshape(x.shape[:-1]) if x.shape[-1] else x.sum(-1), x)
-    return EighResult(*x.eigh())
+    values, vectors = x.eigh()
+    return EighResult(as_array(values), as_array(vectors))
 
 
 def eigvalsh(x: Array, /) -> Array:

@@ -23,7 +23,8 @@ def broadcast_arrays(*arrays: Array) -> list[Array]:
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that these broadcast to. :raises ShapeError: if they do not."""
-    return _broadcast(*shapes) if shapes else ()
+    shape: Any = _broadcast(*shapes) if shapes else ()
+    return tuple(shape)
 
 
 def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
@@ -43,7 +44,7 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
         parts, axis = [x.reshape(-1) if x.size else x.reshape(0) for x in parts], 0
     kind = least_upper_dtype(*(x.dtype for x in parts))
     first, *rest = [x.cast(kind) for x in parts]
-    return first.cat(*rest, dim=axis)
+    return as_array(first.cat(*rest, dim=axis))
 
 
 def expand_dims(x: Array, /, axis: int | tuple[int, ...] = 0) -> Array:
@@ -170,7 +171,7 @@ def stack(arrays: Any, /, *, axis: int = 0) -> Array:
     parts = _several(arrays, "stack")
     kind = least_upper_dtype(*(x.dtype for x in parts))
     first, *rest = [x.cast(kind) for x in parts]
-    return first.stack(*rest, dim=_axis(axis, first.ndim + 1))
+    return as_array(first.stack(*rest, dim=_axis(axis, first.ndim + 1)))
 
 
 def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:

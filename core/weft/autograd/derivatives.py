@@ -119,7 +119,7 @@ def is_checkpoint(node: UOp) -> bool:
 def times_derivative(node: UOp, upstream: UOp) -> UOp:
     """upstream times the derivative of the function that a SLOPE node is the value of, at its
     argument."""
-    parameters: tuple[Any, ...]
+    parameters: list[Any]
     name, *parameters = node.arg
     if name in GATES:
         return GATES[name](node.src[1], node).alu(Ops.WHERE, upstream, _number(node, 0.0))

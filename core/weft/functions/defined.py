@@ -112,7 +112,8 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
         raise no_tensor("where", (condition,))
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)
-    return condition.where(input, other)
+    chosen: Any = input
+    return condition.where(chosen, other)
 
 
 def t(input: Tensor) -> Tensor:

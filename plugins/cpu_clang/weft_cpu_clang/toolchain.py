@@ -267,8 +267,8 @@ def _examine(command: tuple[str, ...], link: tuple[str, ...], arch: str = NATIVE
 
 def _decoded(text: bytes) -> Facts | None:
     try:
-        fields = json.loads(text)
-        tuples = {name: tuple(fields[name]) for name in ("flags", "pairs")}
+        fields: dict[str, Any] = json.loads(text)
+        tuples: dict[str, Any] = {name: tuple(fields[name]) for name in ("flags", "pairs")}
         return Facts(**{**fields, **tuples})
     except (ValueError, TypeError, KeyError):
         return None

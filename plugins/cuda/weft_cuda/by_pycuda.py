@@ -69,7 +69,7 @@ def start() -> Driver:
 @cache
 def _results() -> dict[str, tuple[int, str]]:
     """Code and name of each text that the driver has for a result: pycuda tells the text alone."""
-    library = None
+    library: Any = None
     found: dict[str, tuple[int, str]] = {}
     for path in ("libcuda.so.1", "nvcuda.dll"):
         try:
@@ -79,7 +79,9 @@ def _results() -> dict[str, tuple[int, str]]:
             let_through(error)
             continue
     text, name = ctypes.c_char_p(), ctypes.c_char_p()
-    for code in range(1, 1000) if library is not None else ():
+    if library is None:
+        return found
+    for code in range(1, 1000):
         if library.cuGetErrorString(code, ctypes.byref(text)) == 0 and text.value:
             library.cuGetErrorName(code, ctypes.byref(name))
             found.setdefault(text.value.decode(), (code, (name.value or b"?").decode()))
@@ -161,7 +163,7 @@ class PycudaContext:
         self._pinned: dict[int, Any] = {}
         self.closed = False
         atexit.register(_close_at_exit, weakref.ref(self))
-        self.stream = self.within(cuda.Stream, _NON_BLOCKING)
+        self.stream: Any = self.within(cuda.Stream, _NON_BLOCKING)
         self.beyond: Beyond | None = self.within(
             _beyond, ordinal, self.handle, int(self.stream.handle), self.chip.pools
         )

@@ -113,12 +113,14 @@ class Context(Protocol):
 
     def allocate(self, nbytes: int) -> int:
         """Device memory. :raises OutOfMemory: if there is none."""
+        ...
 
     def free(self, address: int) -> None:
         """Take it back, once all work so far is done."""
 
     def pinned(self, nbytes: int) -> int:
         """Host memory that the device copies from and to by itself."""
+        ...
 
     def free_pinned(self, address: int) -> None:
         """Take that back."""
@@ -132,6 +134,7 @@ class Context(Protocol):
     def copy(self, dst: int, src: int, nbytes: int, source: Any) -> bool:
         """Copy from device memory of `source`, a context of the same back end, in the order of both
         streams; False if this back end cannot."""
+        ...
 
     def event(self) -> Any:
         """A new event."""
@@ -144,12 +147,14 @@ class Context(Protocol):
 
     def seconds(self, start: Any, stop: Any) -> float:
         """Between two that are reached."""
+        ...
 
     def load(self, binary: bytes, name: str) -> Any:
         """A function that can be launched, with what keeps it."""
 
     def usage(self, function: Any) -> Usage:
         """What a function takes."""
+        ...
 
     def allow_shared(self, function: Any, nbytes: int) -> None:
         """Launches of it may ask for so much shared memory."""
@@ -179,9 +184,11 @@ class Driver(Protocol):
 
     def count(self) -> int:
         """How many GPUs there are."""
+        ...
 
     def open(self, ordinal: int) -> Context:
         """Open one."""
+        ...
 
 
 def failure(code: int, name: str, text: str, doing: str) -> Exception:

@@ -58,8 +58,8 @@ class Unit:
         further = _doubled((0, 4 * packed), more)
         left = FragmentLayout((*terms, *rows), (*_doubled((0, 1), bits), (8, 0), *further))
         right = FragmentLayout(
-            tuple(step[::-1] for step in (*terms, *rows)),
-            tuple(step[::-1] for step in (*_doubled((0, 1), bits), *further)),
+            tuple((column, row) for row, column in (*terms, *rows)),
+            tuple((column, row) for row, column in (*_doubled((0, 1), bits), *further)),
         )
         dims = (16, 8, self.terms)
         return TensorCore(

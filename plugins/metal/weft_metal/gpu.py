@@ -84,7 +84,7 @@ class Gpu(Device):
         size = self.driver.maxThreadsPerThreadgroup()
         self.arch = arch = self.architecture()
         self.fast_math = os.environ.get(FAST_MATH, "0") not in ("", "0")
-        self.queue = self.driver.newCommandQueue()
+        self.queue: Any = self.driver.newCommandQueue()
         name = str(self.driver.name())
         with autorelease_pool():
             alike = lanes_hold_what_is_expected(
