@@ -16,12 +16,12 @@ BLOCKS = (ast.For, ast.While, ast.If, ast.With, ast.Try, ast.Match)
 
 MOST_LINES, LONG_FILES, LONGEST = 500, 10, 600
 """Lines of a file; how many files may have more; lines of the longest."""
-MOST_STEPS, LONG_FUNCTIONS = 60, 2
+MOST_STEPS, LONG_FUNCTIONS = 60, 3
 """Lines of a function without its docstring; how many functions may have more."""
 MOST_NESTED, DEEP_FUNCTIONS, DEEPEST = 3, 60, 5
 """Blocks in blocks; how many functions may have more; of the deepest."""
-ASSERTIONS = 52
-"""In the code that users run: what they guard cannot be wrong, whatever a user does."""
+ASSERTIONS = 2
+"""In the code that users run, besides those that tell type checkers what a value is."""
 CLOCKS = {"test_timing.py", "test_workers.py", "test_disk_cache.py", "test_threads.py"}
 """Tests that read a clock: to wait for another process, or of what measures."""
 
@@ -117,6 +117,7 @@ def test_no_assertion_speaks_to_a_user():
         if "testing" not in path.parts
         for node in ast.walk(tree)
         if isinstance(node, ast.Assert)
+        if not re.fullmatch(r"isinstance\(.*\)|.* is not None", ast.unparse(node.test))
     ]
     assert len(found) <= ASSERTIONS, found
 
