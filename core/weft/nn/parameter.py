@@ -10,7 +10,7 @@ from weft.base.arguments import shown
 from weft.base.dtype import DType, dtypes, element_dtype
 from weft.base.errors import ArgumentError, GradientError
 from weft.tensor import Tensor
-from weft.tensor.live import forget, remember
+from weft.tensor.live_tensors import forget, remember
 from weft.tensor.ops.device_placement import is_dtype
 from weft.tensor.protocol import grad_enabled, record
 from weft.uop import Ops, UOp

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import ref
 
 from weft.shape import View
-from weft.tensor.live import is_settled, live_tensors
+from weft.tensor.live_tensors import is_settled, live_tensors
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.symbolic.sint import fold
 

@@ -31,7 +31,7 @@ from weft.tensor.alias import (
     rejoin,
     steps_between,
 )
-from weft.tensor.live import forget, remember
+from weft.tensor.live_tensors import forget, remember
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.node import memo_slot
 

@@ -17,9 +17,9 @@ from weft.schedule.kernel_ast import TwoValues
 from weft.schedule.kernels import root_buffer
 from weft.schedule.structural_key import Structure, structure_of, traversal
 from weft.tensor import checked
-from weft.tensor.halfway import finish, is_any_left, put_back_complete
-from weft.tensor.live import SETTLED, is_settled, put_back, waiting_tensors
-from weft.tensor.readers import holds_value, protect_readers, protected_graph, sink_of
+from weft.tensor.failed_schedules import finish, is_any_left, put_back_complete
+from weft.tensor.live_tensors import SETTLED, is_settled, put_back, waiting_tensors
+from weft.tensor.pending_readers import holds_value, protect_readers, protected_graph, sink_of
 from weft.uop import GroupOp, Ops, UOp
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weft.shape import View
-from weft.tensor.live import shares_bytes
+from weft.tensor.live_tensors import shares_bytes
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.sharding import parts_of
 

@@ -27,7 +27,7 @@ from weft.shape.movement import SymbolicShape
 from weft.tensor import interop, realize
 from weft.tensor.alias import cut_gradients, is_view, leave
 from weft.tensor.autocast import with_float32_rules
-from weft.tensor.live import forget, mark_leaf, remember, unmark_leaf
+from weft.tensor.live_tensors import forget, mark_leaf, remember, unmark_leaf
 from weft.tensor.ops.array_conversion import ArrayConversionMixin
 from weft.tensor.ops.attribute_suggestions import TensorNames, find_attribute
 from weft.tensor.ops.bitwise import BitwiseMixin

@@ -25,7 +25,9 @@ _WAY_BACK = (
 _MODE = "switches; `tests/unit/tensor/test_tensor.py` and `tests/property/test_gradients.py`"
 _PLAN = "the schedule of a tensor, not its value; `tests/unit/schedule`"
 _SHARDS = "one value on several devices; `tests/property/test_sharding.py`"
-_DOORS = "elements come from elsewhere, as they are there; `tests/unit/tensor/test_readers.py`"
+_SOURCES = (
+    "elements come from elsewhere, as they are there; `tests/unit/tensor/test_pending_readers.py`"
+)
 _GRAPH = "graph nodes for those who build them; `tests/unit/tensor`"
 _IN_PLACE = (
     "written into the tensor: what the method without the underscore computes;"
@@ -47,7 +49,7 @@ REASONS: dict[str, str] = {
     **dict.fromkeys(("train", "training", "no_grad", "enable_grad", "manual_seed"), _MODE),
     **dict.fromkeys(("schedule", "schedule_with_vars"), _PLAN),
     **dict.fromkeys(("shard", "shard_", "shard_like", "shards"), _SHARDS),
-    **dict.fromkeys(("from_blob", "from_dlpack", "from_file", "from_url"), _DOORS),
+    **dict.fromkeys(("from_blob", "from_dlpack", "from_file", "from_url"), _SOURCES),
     **dict.fromkeys(
         (*(f"{name}_" for name in INPLACE), "bernoulli_", "fill_diagonal_", "random_"), _IN_PLACE
     ),

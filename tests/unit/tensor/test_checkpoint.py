@@ -10,7 +10,7 @@ from weft import Tensor
 from weft.base.errors import ArgumentError
 from weft.device import binding
 from weft.schedule import memory_planning
-from weft.tensor.live import live_tensors
+from weft.tensor.live_tensors import live_tensors
 from weft.uop import Ops
 
 

@@ -18,7 +18,7 @@ from weft.base.errors import (
     WrongKind,
 )
 from weft.engine import stats
-from weft.tensor.live import live_tensors
+from weft.tensor.live_tensors import live_tensors
 from weft.uop import Ops
 
 

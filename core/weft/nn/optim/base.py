@@ -23,7 +23,7 @@ from weft.nn.training_mode import take_defaulted
 from weft.schedule.structural_key import traversal
 from weft.tensor import Tensor
 from weft.tensor.jit import Jit
-from weft.tensor.live import waiting_tensors
+from weft.tensor.live_tensors import waiting_tensors
 from weft.uop import Ops, UOp
 
 _NUMBERS = frozenset({"momentum", "weight_decay", "dampening", "eps"})

@@ -19,7 +19,7 @@ from weft.base.errors import CaptureError
 from weft.base.members import Member
 from weft.schedule.arange import is_counter
 from weft.tensor.jit.lookup import attributes, field, has_member, slots
-from weft.tensor.live import shares_bytes
+from weft.tensor.live_tensors import shares_bytes
 from weft.tensor.protocol import TensorBase
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.sharding import parts_of

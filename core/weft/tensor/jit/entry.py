@@ -12,7 +12,7 @@ from weft.autograd import history
 from weft.device import binding
 from weft.tensor import rng
 from weft.tensor.alias import changed, follow_replay, is_view, leave
-from weft.tensor.jit.again import Again, has_taken
+from weft.tensor.jit.output_reuse import Again, has_taken
 from weft.tensor.jit.results import New, built, placed, with_values
 from weft.tensor.jit.state import State
 from weft.tensor.jit.trace import Grad, Put, Trace, Turn, new_memory

@@ -36,7 +36,6 @@ from weft.tensor.jit.difference import (
     facts_of_state,
 )
 from weft.tensor.jit.entry import Entry, links_of
-from weft.tensor.jit.like import MISSED, Like
 from weft.tensor.jit.lookup import (
     attributes,
     check_is_function,
@@ -46,12 +45,13 @@ from weft.tensor.jit.lookup import (
     member,
     name_of,
 )
+from weft.tensor.jit.replay_specialization import MISSED, Like
 from weft.tensor.jit.state import State
 from weft.tensor.jit.trace import traced
 from weft.tensor.jit.unwatched import qualified
 from weft.tensor.jit.views import realize_with_bases
 from weft.tensor.jit.written import Moved
-from weft.tensor.live import is_settled
+from weft.tensor.live_tensors import is_settled
 from weft.tensor.protocol import TensorBase, grad_enabled
 from weft.tensor.tensor import Tensor
 from weft.uop import Ops, UOp

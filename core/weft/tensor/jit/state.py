@@ -223,7 +223,7 @@ class State:
 
     def holds(self) -> bool:
         """Whether everything still is the same, by identity."""
-        # each kind is passed over where there is none of it: see `like.py` for what that is worth
+        # kinds that are absent are skipped: `replay_specialization.py` says why
         for there, c in self._dicts:
             if len(there) != len(c.values) or not all(map(is_, there.values(), c.values)):
                 return False

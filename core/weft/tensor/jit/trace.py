@@ -39,7 +39,7 @@ from weft.tensor.jit.views import (
     with_bases,
     without_values,
 )
-from weft.tensor.live import is_settled, live_tensors
+from weft.tensor.live_tensors import is_settled, live_tensors
 from weft.tensor.protocol import TensorBase
 from weft.uop import Ops, UOp
 

@@ -12,7 +12,7 @@ from weft.device import binding
 from weft.schedule.structural_key import traversal
 from weft.tensor.alias import base_of, changed, is_view
 from weft.tensor.jit.state import State, states, states_epoch
-from weft.tensor.live import is_settled, live_tensors
+from weft.tensor.live_tensors import is_settled, live_tensors
 from weft.tensor.protocol import TensorBase
 from weft.tensor.realize import realize_tensors
 from weft.uop import Ops, UOp

@@ -11,7 +11,7 @@ from weft.schedule import layout_of
 from weft.tensor import interop
 from weft.tensor.alias import leave
 from weft.tensor.leaf_identities import remember_leaf
-from weft.tensor.live import mark_leaf
+from weft.tensor.live_tensors import mark_leaf
 from weft.tensor.ops import sharding
 from weft.tensor.protocol import TensorBase, record
 from weft.tensor.storage import owned_storage

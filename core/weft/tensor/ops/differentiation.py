@@ -16,7 +16,7 @@ from weft.base.errors import GradientError, ShapeError
 from weft.base.promotion import read_as
 from weft.base.sequences import prod
 from weft.tensor.leaf_identities import former_identities, versions
-from weft.tensor.live import leaf_nodes, live_tensors
+from weft.tensor.live_tensors import leaf_nodes, live_tensors
 from weft.tensor.ops import gradient_hooks
 from weft.tensor.ops.gradient_hooks import has_hooks, hooks_on_the_way, through_hooks
 from weft.tensor.protocol import TensorBase

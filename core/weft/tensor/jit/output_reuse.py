@@ -1,4 +1,4 @@
-"""Memory of the last replay that nobody looks at any more: the next one writes it again.
+"""Output-buffer reuse: a replay writes results of the last one that are no longer referenced.
 
 A result that was dropped, and a gradient that is about to be replaced, need no other memory, no
 other node and, where it is a gradient, no other tensor. Whether anybody could tell is a matter of

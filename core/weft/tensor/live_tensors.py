@@ -1,4 +1,4 @@
-"""The tensors that are alive, weakly: a realised graph must be put back under every one of them."""
+"""Registry of live tensors by weak references: each gets the memory of its realized graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who still reads what is about to be overwritten: seen to before a graph is scheduled.
+"""Pending readers: tensors that still read memory which is about to be overwritten.
 
 Writing changes the value of views of what is written (see `alias`), and of no other tensor. The
 scheduler orders and copies inside one graph; the tensors that are alive elsewhere are known here
@@ -15,7 +15,7 @@ from weft.schedule import kernel_writes, kernelize_map
 from weft.schedule.assigns import preserved_copy
 from weft.schedule.structural_key import traversal
 from weft.schedule.use_def import is_stored
-from weft.tensor.live import live_tensors, put_back, shares_bytes, waiting_tensors
+from weft.tensor.live_tensors import live_tensors, put_back, shares_bytes, waiting_tensors
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.sharding import parts_of, sharding_seen
 

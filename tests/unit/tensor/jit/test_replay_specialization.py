@@ -10,8 +10,8 @@ from weft import Tensor, dtypes, jit, settings
 from weft.base import trace
 from weft.device import registry
 from weft.engine import stats
-from weft.tensor.jit.again import MOST_BYTES, PATIENCE
-from weft.tensor.jit.like import MISSED, Like, Straight
+from weft.tensor.jit.output_reuse import MOST_BYTES, PATIENCE
+from weft.tensor.jit.replay_specialization import MISSED, Like, Straight
 
 
 def ready(function, *args):

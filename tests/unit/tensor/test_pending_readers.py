@@ -3,7 +3,7 @@
 from weft import Tensor
 from weft.schedule.assigns import preserved_copy
 from weft.tensor.alias import leave
-from weft.tensor.readers import protect_readers
+from weft.tensor.pending_readers import protect_readers
 
 
 def own(*values):

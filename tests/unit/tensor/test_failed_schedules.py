@@ -7,7 +7,7 @@ import pytest
 from weft import Tensor
 from weft.base.errors import DeviceError
 from weft.engine import ExecItem, stats
-from weft.tensor import halfway
+from weft.tensor import failed_schedules
 from weft.uop import Ops
 
 MOST = 6
@@ -154,7 +154,7 @@ def test_what_is_left_goes_with_the_tensors_that_it_is_for(failure):
     total += 1
     failure.once(total.realize)
     del total
-    assert not halfway.is_any_left() and stats.memory == kept
+    assert not failed_schedules.is_any_left() and stats.memory == kept
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import gc
 
 from weft import Tensor
-from weft.tensor.live import is_settled, live_tensors, put_back, waiting_tensors
+from weft.tensor.live_tensors import is_settled, live_tensors, put_back, waiting_tensors
 
 
 def position(tensor):

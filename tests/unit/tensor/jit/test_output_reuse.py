@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from weft import Tensor, jit, nn
-from weft.tensor.jit.again import MOST_BYTES, PATIENCE
+from weft.tensor.jit.output_reuse import MOST_BYTES, PATIENCE
 from weft.uop import UOp
 
 

@@ -1,4 +1,4 @@
-"""What stands in memory where a schedule failed on the way: it must not be computed once more.
+"""Recovery from failed schedules: kernels that have run already must not run again.
 
 A value that was computed into memory of its own may be computed again; a write into memory that was
 there before may not: `x += 1` would add twice. So where such a write was carried out, everything
@@ -20,7 +20,7 @@ from weft.device import Buffer, binding
 from weft.engine import ExecItem, run_schedule
 from weft.schedule import ScheduleItem
 from weft.schedule.kernels import root_buffer
-from weft.tensor.live import put_back, waiting_tensors
+from weft.tensor.live_tensors import put_back, waiting_tensors
 from weft.uop import Ops, UOp
 
 

@@ -1,10 +1,10 @@
-"""A call that was replayed, for the next ones: those that stand alike may be replayed likewise,
-without a look at signatures.
+"""Replay specialization: calls whose arguments have the layout of the last replayed call are
+replayed without computing a signature.
 
-Where large memory streams by at every call the caches hold nothing of what Python needs for the
-next one. What such a call costs then is how much different memory it touches, code above all: one
-function that is gone through costs half of many small ones that take turns. So the simplest calls,
-of tensors whose only result is small and was seen by nobody, have a way of their own (`Straight`).
+After a kernel that streams large memory the caches hold none of Python's data for the next call, so
+a call costs as much as the different memory that it touches, code above all. One function costs
+half of many small ones. So calls that take tensors alone and whose only result is small and not yet
+read have a function of their own (`Straight`).
 
 in:  a call's arguments      out: its result, or MISSED
 """
@@ -16,9 +16,9 @@ from typing import Any
 
 from weft.base.settings import stamp
 from weft.device import registry
-from weft.tensor.jit.again import Again, Last
 from weft.tensor.jit.arguments import Arguments, Met, Stands
 from weft.tensor.jit.entry import Entry
+from weft.tensor.jit.output_reuse import Again, Last
 from weft.tensor.jit.results import New, built
 from weft.tensor.jit.written import Moved
 from weft.tensor.protocol import grad_enabled
