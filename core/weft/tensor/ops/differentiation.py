@@ -3,31 +3,142 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Self
+from typing import Any, ParamSpec, Self, TypeVar, overload
 from weakref import ref
 
 from weft.autograd import Paths, gradient
 from weft.autograd.history import has_left
-from weft.base.arguments import kind_of, shown
+from weft.base.arguments import flag, kind_of, shown
 from weft.base.dtype import dtypes
 from weft.base.errors import GradientError, ShapeError
 from weft.base.promotion import read_as
 from weft.base.sequences import prod
+from weft.tensor.alias import cut_gradients, is_view, leave
 from weft.tensor.leaf_identities import former_identities, versions
-from weft.tensor.live_tensors import leaf_nodes, live_tensors
+from weft.tensor.live_tensors import leaf_nodes, live_tensors, mark_leaf, unmark_leaf
 from weft.tensor.ops import gradient_hooks
 from weft.tensor.ops.gradient_hooks import has_hooks, hooks_on_the_way, through_hooks
-from weft.tensor.protocol import TensorBase
+from weft.tensor.protocol import TensorBase, grad_mode
 from weft.tensor.types import ArrayLike
 from weft.uop import GroupOp, Ops, UOp
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class DifferentiationMixin(TensorBase):
     """Methods that differentiate."""
 
     __slots__ = ()
+
+    # ---- gradients: flags ---------------------------------------------------------------------
+
+    @property
+    def requires_grad(self) -> bool | None:
+        """Whether gradients are accumulated in `.grad`; None if undecided.
+
+        >>> Tensor([1.0]).requires_grad is None
+        True
+        >>> Tensor([1.0], requires_grad=True).requires_grad
+        True
+        """
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool | None) -> None:
+        if value:
+            self.requires_grad_()
+        else:
+            self._as_constant(value)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Decide whether gradients are accumulated; returns self.
+
+        A leaf gets an identity of its own, so that the gradients of equal values stay apart.
+
+        :raises GradientError: if it does not hold floats.
+
+        >>> x = Tensor([3.0]).requires_grad_()
+        >>> _ = (x * x).sum().backward()
+        >>> x.grad.item()
+        6.0
+        """
+        if not requires_grad:
+            return self._as_constant(False)
+        if not dtypes.is_float(self._uop.dtype):
+            raise GradientError(
+                "only floats have gradients",
+                asked=f"requires_grad of {self._uop.dtype!r} {self.shape}",
+                because="an integer does not change by a small step",
+                try_="x.float()",
+            )
+        if not self._requires_grad:
+            if is_view(self):
+                leave(self)
+            else:
+                cut_gradients(self)
+            self._requires_grad, self.is_leaf = True, True
+            self._uop = self._own_identity(self._uop)
+            mark_leaf(self._uop)
+        return self
+
+    def _as_constant(self, flag: bool | None) -> Self:
+        """self, which requires no gradient from now on."""
+        self._requires_grad, self.is_leaf = flag, True
+        unmark_leaf(self._uop)
+        return self
+
+    def _with_flag(self, requires_grad: bool | None) -> Self:
+        """self, newly made, with what was said of gradients."""
+        if requires_grad is None or requires_grad is False:
+            self._requires_grad = requires_grad
+            return self
+        return self.requires_grad_(flag(requires_grad, "requires_grad"))
+
+    @overload
+    @staticmethod
+    def no_grad(function: None = None) -> grad_mode: ...
+    @overload
+    @staticmethod
+    def no_grad(function: Callable[P, R]) -> Callable[P, R]: ...
+    @staticmethod
+    def no_grad(function: Callable[..., Any] | None = None) -> Any:
+        """A with-block, or a decorator, whose results do not require gradients: to all that
+        follows they are constants.
+
+        >>> x = Tensor([1.0], requires_grad=True)
+        >>> with Tensor.no_grad():
+        ...     y = x * 2
+        >>> y.requires_grad is True
+        False
+        >>> _ = (x * y).sum().backward()
+        >>> x.grad.tolist()
+        [2.0]
+        """
+        return grad_mode(False) if function is None else grad_mode(False)(function)
+
+    @overload
+    @staticmethod
+    def enable_grad(function: None = None) -> grad_mode: ...
+    @overload
+    @staticmethod
+    def enable_grad(function: Callable[P, R]) -> Callable[P, R]: ...
+    @staticmethod
+    def enable_grad(function: Callable[..., Any] | None = None) -> Any:
+        """A with-block, or a decorator, inside `no_grad` whose results may require gradients again.
+
+        >>> x = Tensor([1.0], requires_grad=True)
+        >>> with Tensor.no_grad():
+        ...     with Tensor.enable_grad():
+        ...         y = x * 2
+        >>> y.requires_grad
+        True
+        """
+        return grad_mode(True) if function is None else grad_mode(True)(function)
+
+    # ---- gradients ---------------------------------------------------------------------------
 
     def gradient(
         self,
