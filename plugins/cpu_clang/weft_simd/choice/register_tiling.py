@@ -52,20 +52,7 @@ class RegisterTiles(LoopNestCosts):
         if self.is_streaming_reduction(reduce, accesses):
             return
         fixed = self.loops_unrolled_for_zeros(reduce)
-        loops = []
-        for loop in sorted(nest - own, key=lambda u: u.arg.id):
-            known = self.axis(loop, frozenset({AxisKind.LOOP}))
-            reused = any(not a.depends(loop) for a in accesses)
-            if known is None or known[1] < 2 or not reused or not self.is_output(loop):
-                continue
-            if loop in fixed:
-                continue
-            # what another reduce put side by side is enough for this one
-            if self.unrolled_instances(frozenset((loop,))) == 1 and self.is_tiling_profitable(loop):
-                loops.append((loop, known[1]))
-        # three loops, and the one that vectors are of
-        loops = [pair for pair in loops[:-3] if pair[0] in self.lanes_of] + loops[-3:]
-        loops += [(loop, estimated_trips(loop)) for loop in fixed]
+        loops = self.loops_to_tile(reduce, accesses, fixed)
         if not loops:
             return
         unrolled_instances, tiled = self.unrolled_instances(nest), [loop for loop, _ in loops]
@@ -101,6 +88,28 @@ class RegisterTiles(LoopNestCosts):
         for (loop, _), factor in zip(loops, best[1]):
             if factor > 1:
                 self.split(OptKind.UPCAST, loop, factor)
+
+    def loops_to_tile(
+        self, reduce: UOp, accesses: list[Access], fixed: tuple[UOp, ...]
+    ) -> list[tuple[UOp, int]]:
+        """The output loops along which something is read again, and their extents. fixed: loops
+        that are unrolled in any case, which come last."""
+        nest, own = self.kernel.nests[reduce], set(loops_of(reduce))
+        loops = []
+        for loop in sorted(nest - own, key=lambda u: u.arg.id):
+            known = self.axis(loop, frozenset({AxisKind.LOOP}))
+            reused = any(not a.depends(loop) for a in accesses)
+            if known is None or known[1] < 2 or not reused or not self.is_output(loop):
+                continue
+            if loop in fixed:
+                continue
+            # what another reduce put side by side is enough for this one
+            if self.unrolled_instances(frozenset((loop,))) == 1 and self.is_tiling_profitable(loop):
+                loops.append((loop, known[1]))
+        # three loops, and the one that vectors are of
+        loops = [pair for pair in loops[:-3] if pair[0] in self.lanes_of] + loops[-3:]
+        loops += [(loop, estimated_trips(loop)) for loop in fixed]
+        return loops
 
     def is_streaming_reduction(self, reduce: UOp, accesses: list[Access]) -> bool:
         """Whether there is nothing to use again in a sum over a matrix, which is read in runs."""
