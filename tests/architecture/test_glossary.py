@@ -2,7 +2,7 @@
 
 The page is made from the docstrings of modules of the core and of the plugins. A module is on it if
 the first line of its docstring is `<Term>: <sentence>.` and a line of it begins with `Source: `.
-Others are left out.
+Others are left out. A second line `Also: <term>, <term>.` gives other names of the technique.
 `python -m pytest tests/architecture/test_glossary.py --update-golden` writes the page.
 """
 
@@ -18,7 +18,7 @@ from weft.testing.golden import Golden
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "glossary.md"
 CORE = ROOT / "core" / "weft"
-LAYERS = ("codegen", "schedule", "render", "engine")
+LAYERS = ("uop", "codegen", "schedule", "render", "engine")
 HEADER = """\
 # Glossary
 
@@ -36,6 +36,7 @@ class Entry(NamedTuple):
     term: str
     sentence: str
     source: str
+    also: tuple[str, ...] = ()
 
 
 def entry_of(docstring: str) -> Entry | None:
@@ -44,7 +45,18 @@ def entry_of(docstring: str) -> Entry | None:
     source = re.search(r"^Source: (.+?)(?=\n\s*\n|\n(?:in|out): |\Z)", docstring, re.M | re.S)
     if first is None or source is None:
         return None
-    return Entry(first.group(1), first.group(2), " ".join(source.group(1).split()))
+    also = re.match(r".*\nAlso: (.+)\.\n", docstring)
+    return Entry(
+        first.group(1),
+        first.group(2),
+        " ".join(source.group(1).split()),
+        tuple(also.group(1).split(", ")) if also else (),
+    )
+
+
+def see(entry: Entry, also: str, path: Path) -> str:
+    """The row of another name of a technique."""
+    return row(Entry(also[0].upper() + also[1:], f"see {entry.term}.", ""), path)
 
 
 def row(entry: Entry, path: Path) -> str:
@@ -61,11 +73,97 @@ def glossary() -> str:
         entry = entry_of(ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "")
         if entry is not None:
             found.append((entry.term.lower(), path.as_posix(), row(entry, path)))
+            found += [(a.lower(), path.as_posix(), see(entry, a, path)) for a in entry.also]
     return HEADER + "".join(line for *_, line in sorted(found))
 
 
 def test_the_page_is_what_the_docstrings_say(request: pytest.FixtureRequest) -> None:
     assert glossary() == Golden(PAGE, request.config.getoption("--update-golden"))
+
+
+# What people search for who know compilers from textbooks and other code bases.
+TERMS = {
+    "affine analysis": "affine.py",
+    "algebraic simplification": "clean_alu.py",
+    "all-reduce": "allreduce.py",
+    "asynchronous copies": "tile_copies.py",
+    "autotuning": "search.py",
+    "bank conflict": "bank_padding.py",
+    "beam search": "search.py",
+    "blocked transpose": "blocked_transpose.py",
+    "cache blocking": "strategy.py",
+    "common subexpression elimination": "node.py",
+    "constant folding": "folding.py",
+    "copy elision": "clean_copy.py",
+    "cost model": "loop_nest_costs.py",
+    "dead store elimination": "dead_write_elimination.py",
+    "delinearization": "delinearization.py",
+    "double buffering": "tile_copies.py",
+    "epilogue fusion": "reduce_fusion.py",
+    "gemv": "skinny_gemm.py",
+    "hash-consing": "node.py",
+    "histogram": "scatter_add.py",
+    "if-conversion": "clamped_gather.py",
+    "index-set splitting": "index_set_splitting.py",
+    "instruction scheduling": "linear_order.py",
+    "instruction selection": "rules.py",
+    "interval arithmetic": "bounds.py",
+    "liveness analysis": "memory_planning.py",
+    "loop coalescing": "loop_coalescing.py",
+    "loop fusion": "loop_fusion.py",
+    "loop interchange": "loop_interchange.py",
+    "loop peeling": "loop_peeling.py",
+    "loop tiling": "strategy.py",
+    "loop unrolling": "expander.py",
+    "loop-invariant code motion": "linear_order.py",
+    "memory coalescing": "strategy.py",
+    "memory planning": "memory_planning.py",
+    "memory ssa": "buffer_versions.py",
+    "non-temporal store": "non_temporal_stores.py",
+    "occupancy": "tiles.py",
+    "operand packing": "operand_packing.py",
+    "operator fusion": "kernel_fusion.py",
+    "packed dot product": "packed_dot.py",
+    "polynomial approximation": "transcendental.py",
+    "predication": "any_lane_branches.py",
+    "prefix scan": "prefix_scan.py",
+    "range reduction": "transcendental.py",
+    "register blocking": "register_tiling.py",
+    "register pressure": "loop_nest_costs.py",
+    "scalar replacement": "accumulators.py",
+    "scatter-add": "scatter_add.py",
+    "sharding": "multi.py",
+    "software pipelining": "tile_copies.py",
+    "software prefetch": "stream_prefetch.py",
+    "split-k": "split_reduce.py",
+    "strength reduction": "ops.py",
+    "strip mining": "strip_mining.py",
+    "structural hashing": "structural_key.py",
+    "tensor core": "tensor_cores.py",
+    "topological sort": "item_order.py",
+    "tree reduction": "group_reduction.py",
+    "unroll-and-jam": "register_tiling.py",
+    "use-def": "use_def.py",
+    "vectorization": "expander.py",
+    "warp shuffle": "group_reduction.py",
+}
+
+
+@pytest.mark.parametrize("term", TERMS)
+def test_a_standard_term_leads_to_its_module(term: str) -> None:
+    places = [CORE, *(ROOT / "plugins").iterdir()]
+    modules = [path for place in places for path in place.rglob(TERMS[term])]
+    first = [
+        (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split("\n\n")[0]
+        for path in modules
+    ]
+    assert any(term in text.lower() for text in first), [path.as_posix() for path in modules]
+
+
+def test_other_names_are_rows_that_lead_to_the_technique() -> None:
+    entry = entry_of("Loop peeling: split off the rest.\nAlso: remainder loop, x.\n\nSource: y.")
+    assert entry is not None and entry.also == ("remainder loop", "x")
+    assert see(entry, "x", CORE / "render" / "rules.py").startswith("| X | see Loop peeling. | ")
 
 
 def test_a_docstring_with_a_term_and_a_source_is_a_row() -> None:

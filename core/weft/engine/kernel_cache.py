@@ -1,5 +1,7 @@
-"""Kernel cache: keep generated sources on disk, so that a second process neither lowers nor
-renders.
+"""Kernel cache: keep the sources of kernels on disk for later processes.
+Also: content-addressed compilation cache.
+
+A process that finds its kernels there neither lowers nor renders.
 
 The key is the text of the AST, the capabilities, the settings that matter, and a stamp of all
 source files of this package, of the plugin, and of the packages that define the device's passes and

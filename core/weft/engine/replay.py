@@ -1,4 +1,5 @@
 """Replay: run recorded steps on other memory without inspecting any graph.
+Also: command graph, command buffer.
 
 The intermediates of all steps share one memory plan, and are kept between replays. Argument lists
 are made once; a replay changes the positions of inputs and outputs in them. Adjacent kernels are

@@ -1,4 +1,5 @@
 """Auto-tuning: search for the fastest plan of a kernel by measurement (WEFT_BEAM).
+Also: autotuning, beam search.
 
 A beam search. It begins with the heuristic's plan and with the empty plan. Each round builds all
 plans one step from the best few (`codegen.opt.search_space.near`) in helper processes, runs once

@@ -1,4 +1,5 @@
 """Peephole rules: rewrite operations that no C dialect has to simpler ones.
+Also: instruction selection.
 
 in:  spec.lowered, all passes done
 out: the same, with

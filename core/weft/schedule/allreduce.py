@@ -1,4 +1,5 @@
 """All-reduce: combine one value per device and give every device the same result.
+Also: ring all-reduce.
 
 The naive algorithm sends every value to every device. It takes the fewest steps and serves small
 values. The ring algorithm is a reduce-scatter and an all-gather over as many chunks as there are

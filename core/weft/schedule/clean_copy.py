@@ -1,4 +1,5 @@
 """Copy elimination: remove copies, CONTIGUOUS and writes that are redundant, or make them smaller.
+Also: copy elision.
 
 in:  spec.tensor
 out: spec.tensor, every value equal

@@ -1,4 +1,5 @@
 """Dead write elimination: remove writes and copies that a later write hides from every reader.
+Also: dead store elimination.
 
 in:  spec.tensor
 out: spec.tensor, every requested value equal

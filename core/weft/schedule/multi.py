@@ -1,4 +1,5 @@
 """SPMD partitioning: replace a graph over sharded values by one graph per device.
+Also: sharding.
 
 Every value on several devices is replaced by its parts, from the buffers up (see `multi_rules`).
 All later passes see values on one device, with COPY between devices. Afterwards the stored parts

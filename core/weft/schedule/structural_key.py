@@ -1,4 +1,5 @@
 """Structural key: describe a graph by a value that is equal for graphs with the same schedule.
+Also: structural hashing.
 
 A `Structure` numbers the nodes of a graph in the order of one traversal. It lists the operation,
 dtype, argument and source numbers of each. It leaves out what differs between runs of one program:

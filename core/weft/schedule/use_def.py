@@ -1,4 +1,5 @@
 """Def-use chains: map each node of a tensor graph to its users, also through movement ops.
+Also: use-def chains, user map.
 
 Source: Aho, Lam, Sethi and Ullman, "Compilers: Principles, Techniques, and Tools", 2006, chapter
 9.

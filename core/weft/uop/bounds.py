@@ -1,4 +1,5 @@
 """Interval analysis: the least and greatest value of a node.
+Also: interval arithmetic, value range analysis.
 
 Intervals cover integers and booleans. An operation that may overflow has the whole range of its
 dtype, because it wraps. Floats have bounds only if constant. A bound variable counts as free: one

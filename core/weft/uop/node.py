@@ -1,4 +1,5 @@
 """UOp: the node type of every graph.
+Also: hash-consing, common subexpression elimination, value numbering.
 
 A node has an op, dtype, src and arg, and nothing else. Nodes are hash-consed: equal trees are the
 same object, so identity is equality. The table holds nodes weakly. Shape, bounds and device are

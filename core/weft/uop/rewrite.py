@@ -1,4 +1,5 @@
-"""graph_rewrite: apply a rule set to a graph until no rule matches, without recursion.
+"""Term rewriting: apply a rule set to a graph until no rule matches, without recursion.
+Also: graph rewriting, fixed-point iteration.
 
 A node is rewritten after its sources (`bottom_up=True`: before them), and the result of a rule is
 rewritten again. A rule set that does not terminate raises an error with its name.

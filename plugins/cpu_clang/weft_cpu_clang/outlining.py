@@ -1,4 +1,5 @@
 """Outlining: make one function of repeated arithmetic that follows a loop.
+Also: function outlining.
 
 A tile of reductions may apply the same dozens of operations to each result after its loop. This is
 the longest part of the kernel's text and of its compilation, and the shortest part of its run

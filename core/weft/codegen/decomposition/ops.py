@@ -1,4 +1,5 @@
 """Operation legalization: one expansion rule for each operation that a target lacks.
+Also: strength reduction.
 
 A rule returns an expression, which may need further rules, or None if the node is legal.
 

@@ -1,4 +1,5 @@
 """Index widening: compute loops and addresses in 64 bits.
+Also: overflow of indices.
 
 in:  spec.lowered after the strategy; loops and addresses have 32 bits where these suffice
 out: the same with loops, addresses and gates in 64 bits, for targets with `wide_indices`

@@ -1,4 +1,5 @@
 """Launch-grid strategy: choose tiles, cooperative loops and groups of work items, in this order.
+Also: memory coalescing, occupancy.
 
 1. If a sum of products reads an operand again for many outputs, work items and groups get tiles
    (`tiles`).

@@ -1,4 +1,5 @@
 """Tiles of a launch grid: choose work-item and group tiles so that outputs share their operands.
+Also: thread coarsening, occupancy.
 
 in:  a kernel whose largest reduction has two sides: output axes that each move some operands and
      not the others

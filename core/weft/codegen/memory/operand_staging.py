@@ -1,4 +1,5 @@
 """Operand packing and staging: copy reused operands to shared memory or to a packed local array.
+Also: shared-memory tiling, double buffering.
 
 in:  a lowered kernel whose loops are what they will be, one of them `loop`
 out: the same, where what is read inside `loop` and serves several of the turns or work items in it

@@ -1,4 +1,5 @@
 """Unrolling and vectorization: replace unrolled ranges by instances and lane ranges by vectors.
+Also: loop unrolling, SIMD code generation.
 
 in:  spec.lowered after optimisation: ranges of kind UPCAST, UNROLL and VECTOR among the others
 out: spec.lowered without them: one node for each instance, vector dtypes where a VECTOR range was

@@ -1,4 +1,5 @@
 """Bank padding: pad the rows of shared arrays so that the lanes of a warp use different banks.
+Also: bank conflict avoidance.
 
 Shared memory has one bank for each lane of a warp, each one word wide. Accesses to different words
 of one bank are serialized. If lanes copy contiguous memory to addresses that are one row apart,

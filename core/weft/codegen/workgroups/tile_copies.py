@@ -1,4 +1,5 @@
 """Cooperative tile copies: the work items of a group copy a tile to shared memory.
+Also: asynchronous copies, double buffering, software pipelining.
 
 Adjacent work items copy adjacent elements, and each copies a vector where elements are contiguous.
 With several buffers for a tile (multi-buffering) the tiles of later iterations are copied while the

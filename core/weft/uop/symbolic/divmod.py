@@ -1,4 +1,5 @@
-"""The laws of `//` and `%` by constants, on linear forms.
+"""Division laws: simplify `//` and `%` by constants on linear forms.
+Also: strength reduction of divisions.
 
 `floor_divide` and `floor_modulo` take forms that are never negative where it matters; there C's
 truncating division is the floor, and these laws of the floor hold for d > 0:

@@ -1,4 +1,5 @@
 """Index arithmetic as linear forms: `constant + sum of coefficient * term`, in one canonical order.
+Also: reassociation, canonical linear forms.
 
 A sum is read into a `Linear` once, every law of sums, products, quotients and remainders works on
 the coefficients, and the result is written back as one chain of additions. Terms are in order of

@@ -1,4 +1,5 @@
 """Loop-nest cost model: estimate the instructions of each loop nest of a kernel.
+Also: register pressure, instruction throughput.
 
 An access with stride one along the lanes costs one instruction for all lanes. So does an access
 that does not depend on the lanes. Every other access costs one instruction for each lane.

@@ -1,4 +1,5 @@
 """Skinny GEMM: read the large matrix of a product with few rows once, in the order of memory.
+Also: GEMV, matrix-vector product.
 
 in:  a kernel whose vectors and tiles are chosen, and for which no packing is profitable
 out: SPLIT and KEEP: a run of columns is read row by row for all rows of the result, and the partial

@@ -1,4 +1,5 @@
 """Optimisation strategy for one processor: vectors, register tiles, packing, loop order, threads.
+Also: cache blocking, loop tiling.
 
 The decisions are made in the order of `choose`. The target has no
 launch grid. `loop_nest_costs` holds the cost model. `vector_lanes` chooses vectors.

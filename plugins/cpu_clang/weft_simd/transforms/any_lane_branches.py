@@ -1,4 +1,5 @@
 """Any-lane branches: skip an expensive alternative of a select if no lane of the vector needs it.
+Also: branches on vector masks, predication.
 
     x = near ? cheap : costly
 ->  x = cheap; if (any lane is not near) { x = near ? cheap : costly }

@@ -1,4 +1,5 @@
 """Delinearization: split a loop whose index is used as quotient and remainder into two loops.
+Also: induction variable splitting.
 
     for r < 4096: a[r // 16] + b[r % 16]   ->   for q < 256: for m < 16: a[q] + b[m]
 

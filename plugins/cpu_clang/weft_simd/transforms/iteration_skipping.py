@@ -1,4 +1,5 @@
 """Iteration skipping: branch around loop iterations that change no accumulator.
+Also: loop unswitching by branches.
 
     for t: sum0 = at == v ? sum0 + x : sum0; sum1 = at == v + 1 ? sum1 + x : sum1
 ->  for t: if (at - v is 0 or 1) { the same }

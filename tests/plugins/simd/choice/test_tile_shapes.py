@@ -24,6 +24,7 @@ def test_tilings_are_all_products_that_fit(choices, most):
     wanted = [f for f in itertools.product(*choices) if size(f) <= most]
     assert list(tilings(choices, most)) == wanted
 
+
 NEAR, LATENCY = 1 << 15, 8.0
 
 
