@@ -75,14 +75,13 @@ extern "C" __global__ void __launch_bounds__(64) r_4_4_2_2_2_2_2_2_2_4(f16* __re
     __syncthreads();
     int alu20 = alu15 + ridx8 * 528;
     int alu21 = alu18 + ridx8 * 2048;
-    f32x4 wmma0 = mma_m16n8k8_f16(*(f16x4*)(tile0 + alu20), f16x2(data2[alu21],
-        data2[alu21 + 64]), acc0);
-    f32x4 wmma1 = mma_m16n8k8_f16(*(f16x4*)(tile0 + alu20 + 132),
-        f16x2(data2[alu21 + 512], data2[alu21 + 576]), wmma0);
-    f32x4 wmma2 = mma_m16n8k8_f16(*(f16x4*)(tile0 + alu20 + 264),
-        f16x2(data2[alu21 + 1024], data2[alu21 + 1088]), wmma1);
-    f32x4 wmma3 = mma_m16n8k8_f16(*(f16x4*)(tile0 + alu20 + 396),
-        f16x2(data2[alu21 + 1536], data2[alu21 + 1600]), wmma2);
+    f32x4 wmma0 = mma_m16n8k8_f16(*(f16x4*)(tile0 + alu20), f16x2(data2[alu21], data2[alu21 + 64]), acc0);
+    f32x4 wmma1 = mma_m16n8k8_f16(*(f16x4*)(tile0 + alu20 + 132), f16x2(data2[alu21 + 512],
+        data2[alu21 + 576]), wmma0);
+    f32x4 wmma2 = mma_m16n8k8_f16(*(f16x4*)(tile0 + alu20 + 264), f16x2(data2[alu21 + 1024],
+        data2[alu21 + 1088]), wmma1);
+    f32x4 wmma3 = mma_m16n8k8_f16(*(f16x4*)(tile0 + alu20 + 396), f16x2(data2[alu21 + 1536],
+        data2[alu21 + 1600]), wmma2);
     acc0 = wmma3;
     *(f16x2*)(tile0 + alu19) = f16x2(val1[0], val1[1]);
     *(f16x2*)(tile0 + alu19 + 4) = f16x2(val1[2], val1[3]);
