@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from os import PathLike
-from typing import Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import Concatenate, ParamSpec, TypeAlias, TypeVar, cast
 
 from weft.base.arguments import kind_of
 from weft.base.errors import (
@@ -109,8 +109,8 @@ class Registry(PluginTable):
 
         A sequence of one is that device. :raises ArgumentError: for none, or one twice.
         """
-        if device is None or isinstance(device, (str, DeviceId)):
-            return self.canonical(device)
+        if not isinstance(device, (tuple, list)):
+            return self.canonical(cast("DeviceLike | None", device))
         names = tuple(self.canonical(each) for each in device)
         if len(set(names)) != len(names) or not names:
             raise ArgumentError(
