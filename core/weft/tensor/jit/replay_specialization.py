@@ -43,7 +43,7 @@ class Like:
         self._epoch = registry.epoch()
         trace: Any = entry.trace
         # what needs no other look as long as all of this stays
-        is_still = not trace.held and not trace.replay.written and not trace.views
+        is_still = not trace.held and not trace.tells_apart  # arguments may share other memory
         self._trace = trace if is_still and trace.replay.is_of(self._epoch) else None
 
     @classmethod

@@ -246,3 +246,11 @@ def test_threads_take_turns():
     for thread in threads:
         thread.join()
     assert not failed
+
+
+def test_an_argument_that_is_a_result_of_its_own():
+    kept = number(1, 2)
+    give = ready(lambda a, b: (kept, b), kept[...], number(3))
+    b = number(4)
+    found = give(kept, b)
+    assert found[0] is kept and found[1] is b
