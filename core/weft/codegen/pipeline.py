@@ -1,8 +1,8 @@
 """From the AST of one kernel to the linear program that a renderer is given.
 
-The contents page of this floor: the generic passes in their order, and what a strategy composes its
-own list with. Code generation is handed a Target and knows no device; a target may bring its own
-passes and its own choice of optimisations (`Target.passes`, `Target.choose`).
+The generic passes in their order, and the functions with which a strategy composes its own list.
+Code generation is given a Target and knows no device. A target may bring its own passes and its own
+choice of optimisations (`Target.passes`, `Target.choose`).
 """
 
 from __future__ import annotations

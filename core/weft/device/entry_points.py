@@ -26,7 +26,7 @@ class Entry(NamedTuple):
 
     :ivar value: ``module`` or ``module:object``.
     :ivar distribution: what pip calls the package that has it; empty where nobody says.
-    :ivar group: the group that it stands in.
+    :ivar group: its entry-point group.
     """
 
     name: str

@@ -178,7 +178,12 @@ class Extensions:
 
     def masked_load(self, load: MaskedLoad) -> str:
         """The expression of a masked load, where `masked_loads` is set."""
-        raise NotImplementedError
+        raise CapabilityError(
+            f"{self.dialect.language} has no masked loads here",
+            asked=f"a masked load of {load.name}",
+            because=f"{type(self).__name__} sets masked_loads and does not implement masked_load",
+            try_="implement it, or leave masked_loads False",
+        )
 
     def image_type(self, is_written: bool) -> str:
         """The type of a kernel's parameter for an image of pixels of four floats."""

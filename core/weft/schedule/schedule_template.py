@@ -317,7 +317,7 @@ def make_template(structure: Structure, becomes: Mapping[UOp, UOp]) -> ScheduleT
     )
     settled = {write: root_buffer(write) for write in writes}
     placeholders = {node: placeholder(number, node) for node, number in numbers.items()}
-    known = {stand: numbers[node] for node, stand in placeholders.items()}
+    known = {placed: numbers[node] for node, placed in placeholders.items()}
     results = {
         structure.places[node]: _result(value.substitute(settled).substitute(placeholders), known)
         for node, value in becomes.items()

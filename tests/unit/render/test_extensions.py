@@ -1,8 +1,11 @@
 """Languages with an argument table, and with pointers that name their memory."""
 
+import pytest
+
 from weft.base.dtype import AddrSpace, dtypes
+from weft.base.errors import CapabilityError
 from weft.device import LinearProgram
-from weft.render import CDialect, CStyleRenderer, VectorStyle
+from weft.render import CDialect, CStyleRenderer, MaskedLoad, VectorStyle
 from weft.uop import Ops, UOp
 
 
@@ -77,3 +80,9 @@ def test_without_float64_wide_integers_round_once_by_way_of_float32():
     text = rendered(sink, type_names=names)
     assert "sticky_single_i64(" in text and "double" not in text
     assert "sticky_i64(" in rendered(sink)
+
+
+def test_masked_loads_that_are_not_implemented_are_refused():
+    load = MaskedLoad("f8", "float", 8, 4, "char", "bits", "data1", "at", 0, "zero")
+    with pytest.raises(CapabilityError, match="masked loads"):
+        Tables(CDialect()).masked_load(load)

@@ -88,8 +88,7 @@ class Entry:
         return True
 
     def _reads_recorded_memory(self) -> bool:
-        """Whether the tensors that it reads, and nobody passes in, stand in the memory that was
-        recorded."""
+        """Whether tensors that are neither arguments nor state have the memory recorded."""
         trace: Any = self.trace
         for reference, uop in trace.held:
             tensor = reference()

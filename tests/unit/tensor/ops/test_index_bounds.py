@@ -161,8 +161,8 @@ def test_minus_100_does_not_count_by_default():
 
 
 def test_the_mean_over_more_rows_than_a_half_can_count():
-    logits = Tensor.zeros(70_000, 2, dtype="float16").contiguous()
+    # each row loses 16, so that the sum is exact in whatever order a device adds
+    logits = Tensor([[0.0, 16.0]], dtype="float16").expand(70_000, 2).contiguous()
     labels = Tensor.zeros(70_000, dtype="int32")
     for loss in (logits.cross_entropy(labels), logits.log_softmax().nll_loss(labels)):
-        # one half beside the nearest, where a device adds the rows one by one
-        assert loss.item() == pytest.approx(0.6931, rel=2e-3)
+        assert loss.item() == 16.0
