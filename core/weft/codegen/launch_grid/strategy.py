@@ -51,21 +51,21 @@ class Groups(GridChoice):
         threads = 1
         homes = dict.fromkeys(axis.home for _, axis in self.places(AxisKind.GLOBAL))
         for number, home in enumerate(homes):
-            room = min(self.most // threads, self.sizes[min(number, 2)])
-            threads *= self.part(home, room, threads)
+            limit = min(self.most // threads, self.sizes[min(number, 2)])
+            threads *= self.part(home, limit, threads)
             if threads >= 2 * self.warp or number == 2:
                 break
 
-    def part(self, home: UOp, room: int, others: int) -> int:
+    def part(self, home: UOp, limit: int, others: int) -> int:
         """Work items of a group along an axis: how many there are."""
         place = self.kernel.axis_of(home, _GLOBAL)
-        if place is None or room < 2:
+        if place is None or limit < 2:
             return 1
         extent = trip_count(self.kernel.axes[place].extent)
-        amount = next((n for n in range(min(room, extent), 0, -1) if extent % n == 0), 1)
-        if amount * others < 2 * self.warp and extent >= room:
+        amount = next((n for n in range(min(limit, extent), 0, -1) if extent % n == 0), 1)
+        if amount * others < 2 * self.warp and extent >= limit:
             # nothing divides it: the last group has work items that do nothing
-            round_one = 1 << (room.bit_length() - 1)
+            round_one = 1 << (limit.bit_length() - 1)
             if self.split(OptKind.LOCAL, home, _GLOBAL, round_one):
                 return round_one
         if amount * others < FEWEST and extent > amount:

@@ -98,7 +98,7 @@ def depth_of(terms: int, deepest: int) -> int:
 
 
 def best_tile(problem: Problem, upcasts: int, threads: int, depth: int) -> Tile | None:
-    """What costs least of all tiles that a work item and a group have room for."""
+    """The cheapest of all tiles that fit a work item and a group."""
     tiles = _tiles(problem, upcasts, threads)
     return min(tiles, key=lambda tile: _cost(problem, tile, depth), default=None)
 
@@ -193,9 +193,9 @@ class Tiles(GridChoice):
             extents = [trip_count(extent_of(home)) for home in (inner, outer)]
             if min(extents) < NARROW:
                 continue
-            room = min(extents[0], 64) * min(extents[1], 64)
-            if best is None or room > best[0]:
-                best = (room, outer, inner)
+            area = min(extents[0], 64) * min(extents[1], 64)
+            if best is None or area > best[0]:
+                best = (area, outer, inner)
         return None if best is None else best[1:]
 
     def problem(self, rows: UOp, columns: UOp, main: UOp) -> Problem:
