@@ -229,6 +229,13 @@ def overlaps(view: View) -> bool:
     return False
 
 
+def repeats_elements(tensor: TensorBase) -> bool:
+    """Whether two elements of a tensor that is a view may be one element of its base."""
+    base, steps = tensor._alias
+    view = layout(tuple(base._uop.shape), steps)
+    return view is not None and overlaps(view)
+
+
 def _is(size: Any, number: int) -> bool:
     return isinstance(size, int) and size == number
 

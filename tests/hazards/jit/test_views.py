@@ -215,3 +215,15 @@ def test_a_view_of_a_copy_that_no_name_refers_to_is_written():
         return found
 
     both(program, quiet=False)
+
+
+@pytest.mark.parametrize(
+    "repeat", [lambda x: x.expand(4, 3), lambda x: x[0].expand(5, 3), lambda x: x.unfold(1, 2, 1)]
+)
+def test_a_result_that_repeats_elements_of_what_is_not_given_cannot_be_written(repeat):
+    step = jit(lambda x: repeat(x * 2))
+    for i in range(CALLS):
+        result = step(Tensor(numbers(1, 3, seed=i)).realize())
+        with pytest.raises(RuntimeError, match="are one element of its base"):
+            result[...] = 1
+    assert step.replays == CALLS - 2

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weft.engine.recorded_steps import Unreplayable
-from weft.tensor.alias import base_of, is_view
+from weft.tensor.alias import base_of, is_view, repeats_elements
 from weft.tensor.jit.arguments import variables_free
 from weft.tensor.jit.state import State
 from weft.tensor.protocol import TensorBase
@@ -41,16 +41,19 @@ def realize_with_bases(tensors: Sequence[TensorBase]) -> None:
 
 
 def with_bases(known: Sequence[TensorBase], new: dict[int, TensorBase]) -> None:
-    """To the new tensors are added the bases that several of them, and none of the known ones, have
-    in common."""
-    seen: dict[int, TensorBase] = {}
+    """Add to the new tensors the bases that views among them need, unless a known tensor has them.
+
+    Several views share a base. A view that repeats elements has to stay one: a write to it is
+    refused.
+    """
+    seen: set[int] = set()
     there = {id(base_of(tensor)) for tensor in known}
     for tensor in list(new.values()):
         if is_view(tensor):
             base = base_of(tensor)
-            if id(base) in seen and id(base) not in there:
+            if (id(base) in seen or repeats_elements(tensor)) and id(base) not in there:
                 new.setdefault(id(base), base)
-            seen[id(base)] = base
+            seen.add(id(base))
 
 
 def views_among(known: Sequence[TensorBase], new: Sequence[TensorBase]) -> list[ViewOf]:
