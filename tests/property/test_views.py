@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.example_counts import examples
+from helpers.view_gradients import check_gradients
+from helpers.view_programs import check_files, check_program
 from weft.testing.program_lines import Drawn
-from weft.testing.view_gradients import check_gradients
-from weft.testing.view_programs import check_files, check_program
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("WEFT_TEST_ORACLE") == "1",

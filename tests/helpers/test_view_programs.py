@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from weft.testing import view_gradients, view_programs
+from helpers import view_gradients, view_programs
+from helpers.view_gradients import check_gradients
+from helpers.view_libraries import Numpy, Tensors
+from helpers.view_programs import check_program, libraries, program, run
 from weft.testing.program_lines import Mismatch, Seeded
-from weft.testing.view_gradients import check_gradients
-from weft.testing.view_libraries import Numpy, Tensors
-from weft.testing.view_programs import check_program, libraries, program, run
 
 
 class Copying(Tensors):

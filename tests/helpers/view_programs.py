@@ -17,10 +17,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from helpers.view_libraries import BITS, Arrays, Files, Numpy, Shards, Tensors
 from weft.base.errors import ScheduleError
 from weft.tensor.jit import jit
 from weft.testing.program_lines import Chooser, Mismatch
-from weft.testing.view_libraries import BITS, Arrays, Files, Numpy, Shards, Tensors
 
 T = TypeVar("T")
 
