@@ -9,8 +9,8 @@ At run time this is an empty class: `parameter_aliases.py` makes the aliases.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
 from weft.tensor.protocol import TensorBase
 from weft.tensor.results import MinMax, ValuesIndices
@@ -18,6 +18,12 @@ from weft.tensor.types import ArrayLike, Axes, DTypeLike, ShapeLike
 
 if TYPE_CHECKING:
     from weft.tensor.tensor import Tensor
+
+    Method = TypeVar("Method", bound=Callable[..., Any])
+
+    def _like(method: Method) -> Callable[[Callable[..., Any]], Method]:
+        """A decorator: declared as `method` is."""
+        ...
 
 
 class OverloadsMixin(TensorBase):
@@ -36,15 +42,10 @@ class OverloadsMixin(TensorBase):
             dim: Axes | None = ...,
             keepdims: bool = ...,
         ) -> Self: ...
-        def prod(
-            self,
-            axis: Axes | None = None,
-            keepdim: bool = False,
-            dtype: DTypeLike | None = None,
-            *,
-            dim: Axes | None = ...,
-            keepdims: bool = ...,
-        ) -> Self: ...
+        @_like(sum)
+        def prod(self) -> Any: ...
+        @_like(sum)
+        def nansum(self) -> Any: ...
         def mean(
             self,
             axis: Axes | None = None,
@@ -53,30 +54,12 @@ class OverloadsMixin(TensorBase):
             dim: Axes | None = ...,
             keepdims: bool = ...,
         ) -> Self: ...
-        def any(
-            self,
-            axis: Axes | None = None,
-            keepdim: bool = False,
-            *,
-            dim: Axes | None = ...,
-            keepdims: bool = ...,
-        ) -> Self: ...
-        def all(
-            self,
-            axis: Axes | None = None,
-            keepdim: bool = False,
-            *,
-            dim: Axes | None = ...,
-            keepdims: bool = ...,
-        ) -> Self: ...
-        def logsumexp(
-            self,
-            axis: Axes | None = None,
-            keepdim: bool = False,
-            *,
-            dim: Axes | None = ...,
-            keepdims: bool = ...,
-        ) -> Self: ...
+        @_like(mean)
+        def any(self) -> Any: ...
+        @_like(mean)
+        def all(self) -> Any: ...
+        @_like(mean)
+        def logsumexp(self) -> Any: ...
         def argmax(
             self,
             axis: int | None = None,
@@ -85,23 +68,8 @@ class OverloadsMixin(TensorBase):
             dim: int | None = ...,
             keepdims: bool = ...,
         ) -> Self: ...
-        def argmin(
-            self,
-            axis: int | None = None,
-            keepdim: bool = False,
-            *,
-            dim: int | None = ...,
-            keepdims: bool = ...,
-        ) -> Self: ...
-        def nansum(
-            self,
-            axis: Axes | None = None,
-            keepdim: bool = False,
-            dtype: DTypeLike | None = None,
-            *,
-            dim: Axes | None = ...,
-            keepdims: bool = ...,
-        ) -> Self: ...
+        @_like(argmax)
+        def argmin(self) -> Any: ...
         def var(
             self,
             axis: Axes | None = None,
@@ -113,17 +81,8 @@ class OverloadsMixin(TensorBase):
             keepdims: bool = ...,
             ddof: float | None = ...,
         ) -> Self: ...
-        def std(
-            self,
-            axis: Axes | None = None,
-            keepdim: bool = False,
-            correction: float | None = 1,
-            *,
-            unbiased: bool | None = None,
-            dim: Axes | None = ...,
-            keepdims: bool = ...,
-            ddof: float | None = ...,
-        ) -> Self: ...
+        @_like(var)
+        def std(self) -> Any: ...
         def var_mean(
             self,
             axis: Axes | None = None,
@@ -135,32 +94,21 @@ class OverloadsMixin(TensorBase):
             keepdims: bool = ...,
             ddof: float | None = ...,
         ) -> tuple[Self, Self]: ...
-        def std_mean(
-            self,
-            axis: Axes | None = None,
-            keepdim: bool = False,
-            correction: float | None = 1,
-            *,
-            unbiased: bool | None = None,
-            dim: Axes | None = ...,
-            keepdims: bool = ...,
-            ddof: float | None = ...,
-        ) -> tuple[Self, Self]: ...
+        @_like(var_mean)
+        def std_mean(self) -> Any: ...
         def softmax(
             self, axis: Axes | None = -1, dtype: DTypeLike | None = None, *, dim: Axes | None = ...
         ) -> Self: ...
-        def log_softmax(
-            self, axis: Axes | None = -1, dtype: DTypeLike | None = None, *, dim: Axes | None = ...
-        ) -> Self: ...
+        @_like(softmax)
+        def log_softmax(self) -> Any: ...
         def softmin(
             self, axis: int = -1, dtype: DTypeLike | None = None, *, dim: int = ...
         ) -> Self: ...
         def cumsum(
             self, axis: int = 0, *, dtype: DTypeLike | None = None, dim: int = ...
         ) -> Self: ...
-        def cumprod(
-            self, axis: int = 0, *, dtype: DTypeLike | None = None, dim: int = ...
-        ) -> Self: ...
+        @_like(cumsum)
+        def cumprod(self) -> Any: ...
         def logcumsumexp(self, axis: int = 0, *, dim: int = ...) -> Self: ...
         @overload
         def max(
@@ -170,22 +118,14 @@ class OverloadsMixin(TensorBase):
         def max(
             self, *, dim: int, keepdim: bool = False, keepdims: bool = ...
         ) -> ValuesIndices[Self]: ...
-        @overload
-        def min(
-            self, axis: Axes | None = None, keepdim: bool = False, *, keepdims: bool = ...
-        ) -> Self: ...
-        @overload
-        def min(
-            self, *, dim: int, keepdim: bool = False, keepdims: bool = ...
-        ) -> ValuesIndices[Self]: ...
+        @_like(max)
+        def min(self) -> Any: ...
         @overload
         def cummax(self, axis: int = 0) -> Self: ...
         @overload
         def cummax(self, *, dim: int) -> ValuesIndices[Self]: ...
-        @overload
-        def cummin(self, axis: int = 0) -> Self: ...
-        @overload
-        def cummin(self, *, dim: int) -> ValuesIndices[Self]: ...
+        @_like(cummax)
+        def cummin(self) -> Any: ...
         def amax(
             self,
             dim: Axes | None = None,
@@ -194,14 +134,10 @@ class OverloadsMixin(TensorBase):
             axis: Axes | None = ...,
             keepdims: bool = ...,
         ) -> Self: ...
-        def amin(
-            self,
-            dim: Axes | None = None,
-            keepdim: bool = False,
-            *,
-            axis: Axes | None = ...,
-            keepdims: bool = ...,
-        ) -> Self: ...
+        @_like(amax)
+        def amin(self) -> Any: ...
+        @_like(amax)
+        def count_nonzero(self) -> Any: ...
         def aminmax(
             self,
             dim: Axes | None = None,
@@ -210,14 +146,6 @@ class OverloadsMixin(TensorBase):
             axis: Axes | None = ...,
             keepdims: bool = ...,
         ) -> MinMax[Self]: ...
-        def count_nonzero(
-            self,
-            dim: Axes | None = None,
-            keepdim: bool = False,
-            *,
-            axis: Axes | None = ...,
-            keepdims: bool = ...,
-        ) -> Self: ...
         def quantile(
             self,
             q: ArrayLike,
@@ -244,24 +172,12 @@ class OverloadsMixin(TensorBase):
             dim: int = 0,
             axis: int = ...,
         ) -> Tensor: ...
-        def concat(
-            self: TensorBase | Sequence[TensorBase],
-            *args: ArrayLike,
-            dim: int = 0,
-            axis: int = ...,
-        ) -> Tensor: ...
-        def concatenate(
-            self: TensorBase | Sequence[TensorBase],
-            *args: ArrayLike,
-            dim: int = 0,
-            axis: int = ...,
-        ) -> Tensor: ...
-        def stack(
-            self: TensorBase | Sequence[TensorBase],
-            *args: ArrayLike,
-            dim: int = 0,
-            axis: int = ...,
-        ) -> Tensor: ...
+        @_like(cat)
+        def concat(self) -> Any: ...
+        @_like(cat)
+        def concatenate(self) -> Any: ...
+        @_like(cat)
+        def stack(self) -> Any: ...
         def sort(
             self, dim: int = -1, descending: bool = False, *, stable: bool = True, axis: int = ...
         ) -> ValuesIndices[Self]: ...
@@ -316,31 +232,17 @@ class OverloadsMixin(TensorBase):
             min: ArrayLike | None = ...,
             max: ArrayLike | None = ...,
         ) -> Self: ...
-        def clip(
-            self,
-            min_: ArrayLike | None = None,
-            max_: ArrayLike | None = None,
-            *,
-            min: ArrayLike | None = ...,
-            max: ArrayLike | None = ...,
-        ) -> Self: ...
-        def clamp_(
-            self,
-            min_: ArrayLike | None = None,
-            max_: ArrayLike | None = None,
-            *,
-            min: ArrayLike | None = ...,
-            max: ArrayLike | None = ...,
-        ) -> Self: ...
+        @_like(clamp)
+        def clip(self) -> Any: ...
+        @_like(clamp)
+        def clamp_(self) -> Any: ...
         def leaky_relu(self, neg_slope: float = 0.01, *, negative_slope: float = ...) -> Self: ...
         @overload
         def unsqueeze(self, dim: int) -> Self: ...
         @overload
         def unsqueeze(self, *, axis: int) -> Self: ...
-        @overload
-        def expand_dims(self, dim: int) -> Self: ...
-        @overload
-        def expand_dims(self, *, axis: int) -> Self: ...
+        @_like(unsqueeze)
+        def expand_dims(self) -> Any: ...
         @overload
         def gather(self, dim: int, index: ArrayLike) -> Self: ...
         @overload

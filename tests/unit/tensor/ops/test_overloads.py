@@ -13,7 +13,7 @@ from weft.tensor.ops.parameter_aliases import SPELLINGS
 
 
 def declared():
-    """Method -> the parameters of all its declarations."""
+    """Method -> the parameters of all its declarations, or of the method that it is declared like."""
     tree = ast.parse(Path(overloads.__file__).read_text(encoding="utf-8"))
     found = defaultdict(set)
     for node in ast.walk(tree):
@@ -21,6 +21,10 @@ def declared():
             arguments = node.args
             named = [*arguments.args[1:], *arguments.kwonlyargs]
             found[node.name] |= {argument.arg for argument in named}
+            for decorator in node.decorator_list:
+                if isinstance(decorator, ast.Call):  # @_like(mean)
+                    found[node.name] |= found[decorator.args[0].id]
+    found.pop("_like")
     return found
 
 
