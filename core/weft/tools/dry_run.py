@@ -126,7 +126,9 @@ class DryRun:
     def weft_open(self, id: DeviceId) -> Device:
         """Any number of devices, which copy to each other."""
         given = self.offline.capabilities
-        return Device(id, replace(given, memory=replace(given.memory, link_group=id.family)))
+        linked = replace(given, memory=replace(given.memory, link_group=id.family))
+        device = self.offline.device
+        return Device(id, linked, passes=device.passes, choose=device.choose)
 
     @hookimpl
     def weft_allocator(self, device: Device) -> Allocator[Any]:
