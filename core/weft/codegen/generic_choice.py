@@ -78,7 +78,7 @@ def _width(kernel: Kernel, root: UOp, loop: UOp) -> int:
     values = [one.node.src[1] if one.node.op is Ops.STORE else one.node for one in moved]
     dtypes = {value.dtype for value in values}
     widths = [set(compute.vector_widths.get(dtype, ())) for dtype in dtypes]
-    return max((w for w in set.intersection(*widths) if w > 1 and extent % w == 0), default=0)
+    return max((w for w in widths[0].intersection(*widths) if w > 1 and extent % w == 0), default=0)
 
 
 def _unroll_and_jam(kernel: Kernel, reduce: UOp, lanes: set[UOp]) -> None:

@@ -108,33 +108,34 @@ def linearization(*steps: LinearStep) -> Pass:
         return sink.arg, late_decomposition.run(nodes, ctx.target)
 
     linearize.__doc__ = linear_order.__doc__
-    return Pass("linearization", linearize, lambda result: linear.verify(result[1]))
+    return Pass("linearization", linearize, _verify_listed)
+
+
+def _verify_listed(listed: tuple[object, list[UOp]]) -> None:
+    linear.verify(listed[1])
+
+
+def _lowered_pass(name: str, run: Callable[[UOp, Context], UOp]) -> Pass:
+    """A pass whose result is verified as a lowered kernel."""
+    return Pass(name, run, lowered.verify)
 
 
 PASSES = (
-    Pass("lowerer", _lowerer, lowered.verify),
-    Pass("one_hot_gather", lambda sink, ctx: one_hot_gather.run(sink), lowered.verify),
-    Pass(
-        "keyed_prefix_count",
-        lambda sink, ctx: keyed_prefix_count.run(sink, ctx.target),
-        lowered.verify,
-    ),
-    Pass("indexed_stores", lambda sink, ctx: indexed_stores.run(sink, ctx.target), lowered.verify),
-    Pass("scatter_add", lambda sink, ctx: scatter_add.run(sink, ctx.target), lowered.verify),
-    Pass(
-        "predicate_simplification",
-        lambda sink, ctx: predicate_simplification.run(sink),
-        lowered.verify,
-    ),
-    Pass("loop_coalescing", lambda sink, ctx: loop_coalescing.run(sink), lowered.verify),
-    Pass("decomposition", lambda sink, ctx: decompose(sink, ctx.target), lowered.verify),
-    Pass("image_channels", lambda sink, ctx: images.channels(sink), lowered.verify),
-    Pass(OPTIMISATIONS, _optimise, lowered.verify),
-    Pass("launch_dims", lambda sink, ctx: launch_dims.run(sink, ctx.target), lowered.verify),
-    Pass("index_widening", lambda sink, ctx: index_widening.run(sink, ctx.target), lowered.verify),
-    Pass("expander", _expander, lowered.verify),
-    Pass("group_reduction", _groups, lowered.verify),
-    Pass("image_pixels", lambda sink, ctx: images.pixels(sink), lowered.verify),
+    _lowered_pass("lowerer", _lowerer),
+    _lowered_pass("one_hot_gather", lambda sink, ctx: one_hot_gather.run(sink)),
+    _lowered_pass("keyed_prefix_count", lambda sink, ctx: keyed_prefix_count.run(sink, ctx.target)),
+    _lowered_pass("indexed_stores", lambda sink, ctx: indexed_stores.run(sink, ctx.target)),
+    _lowered_pass("scatter_add", lambda sink, ctx: scatter_add.run(sink, ctx.target)),
+    _lowered_pass("predicate_simplification", lambda sink, ctx: predicate_simplification.run(sink)),
+    _lowered_pass("loop_coalescing", lambda sink, ctx: loop_coalescing.run(sink)),
+    _lowered_pass("decomposition", lambda sink, ctx: decompose(sink, ctx.target)),
+    _lowered_pass("image_channels", lambda sink, ctx: images.channels(sink)),
+    _lowered_pass(OPTIMISATIONS, _optimise),
+    _lowered_pass("launch_dims", lambda sink, ctx: launch_dims.run(sink, ctx.target)),
+    _lowered_pass("index_widening", lambda sink, ctx: index_widening.run(sink, ctx.target)),
+    _lowered_pass("expander", _expander),
+    _lowered_pass("group_reduction", _groups),
+    _lowered_pass("image_pixels", lambda sink, ctx: images.pixels(sink)),
     Pass("last_rewrites", _last_rewrites),
     linearization(),
 )
@@ -237,7 +238,7 @@ def context_for(
         prepared = choose is own
     fused = frozenset(d for d in dtypes.floats if d in target.compute.dtypes)
     if Ops.MULACC not in target.native_ops:
-        fused = frozenset()
+        fused = frozenset[DType]()
     # where arithmetic is scalar, vectors are for memory alone
     widths = None if target.compute.vector_bytes else target.compute.vector_widths
     return Context(target, choose, prepared, fused, widths)

@@ -70,7 +70,7 @@ def affine_through_casts(node: UOp) -> Affine:
 def from_affine(
     terms: Mapping[UOp, int],
     constant: int,
-    order: Callable[[UOp], object],
+    order: Callable[[UOp], tuple[object, ...]],
     dtype: DType = dtypes.int,
 ) -> UOp:
     """The expression of an affine form: terms in ascending `order`, the constant last.
@@ -79,7 +79,7 @@ def from_affine(
     subexpression. Addresses that differ by a constant share everything else.
     """
     total: UOp | None = None
-    for term in sorted(terms, key=order):  # type: ignore[arg-type]
+    for term in sorted(terms, key=order):
         factor = terms[term]
         part = term.cast(dtype)
         if factor != 1:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.base.dtype import AddrSpace, DType, PtrDType, dtypes
+from weft.base.dtype import AddrSpace, PtrDType, dtypes
 from weft.base.sequences import prod
 from weft.codegen.analysis.ranges import extent_of
 from weft.device.program import Estimates
@@ -61,13 +61,15 @@ def run(nodes: Sequence[UOp]) -> Estimates:
                     touched[memory] = touched[memory] + part
         elif op is Ops.DEFINE_GLOBAL and isinstance(node.dtype, PtrDType) and node.dtype.size > 0:
             touched[node] = 0
-    whole = sum(_at_most(part, memory.dtype) for memory, part in touched.items())
+    whole = sum(_at_most(part, memory) for memory, part in touched.items())
     return Estimates(_simple(operations), _simple(moved), whole)
 
 
-def _at_most(part: sint, memory: DType) -> int:
+def _at_most(part: sint, memory: UOp) -> int:
     """The smaller of `part` bytes and the size of the memory; the size if `part` is unknown."""
-    whole: int = memory.nbytes  # type: ignore[attr-defined]
+    dtype = memory.dtype
+    assert isinstance(dtype, PtrDType)
+    whole = dtype.nbytes
     known = _simple(part)
     return min(known, whole) if isinstance(known, int) else whole
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 from collections.abc import Iterable
 
 from weft.base.dtype import DType, dtypes
@@ -64,7 +63,7 @@ def folded(op: Ops, dtype: DType, src: tuple[UOp, ...], arg: object = None) -> U
 
 def conjunction(conditions: Iterable[UOp]) -> UOp:
     """All of several conditions, combined with AND in their order."""
-    return functools.reduce(operator.and_, conditions)
+    return functools.reduce(UOp.__and__, conditions)
 
 
 def folded_and(a: UOp, b: UOp) -> UOp:

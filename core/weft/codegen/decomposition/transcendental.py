@@ -382,7 +382,7 @@ class Transcendental:
         rest = start & start.const_like(31)
         back = (start.const_like(31) - rest).cast(uint)
         rest, one = rest.cast(uint), UOp.const(uint, 1)
-        picked = []
+        picked: list[UOp] = []
         for offset in range(count + 1):
             word = UOp.const(uint, table[offset + words])
             for number in range(words - 1, -1, -1):

@@ -135,7 +135,7 @@ def pixels(sink: UOp) -> UOp:
 def _pixel_lanes(load: UOp) -> UOp:
     """A load of consecutive elements, each extracted from its pixel."""
     index, other = load.src[0], alternative_of(load)
-    lanes = []
+    lanes: list[UOp] = []
     for lane in range(load.dtype.count):
         place = _PixelAddress.of(index, lane)
         gate = index.src[2:]

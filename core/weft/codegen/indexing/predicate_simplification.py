@@ -162,7 +162,7 @@ def _interval(terms: Mapping[UOp, int], constant: int = 0) -> tuple[int, int]:
 def _implied_by(gate: UOp, at: UOp) -> tuple[list[UOp], dict[UOp, UOp]]:
     """The simplified conditions of a gate, and replacements for divisions in it and in `at`."""
     changed: dict[UOp, UOp] = {}
-    conditions = []
+    conditions: list[UOp] = []
     for condition in conjuncts(gate):
         found = _wrap_free(condition)
         if found is None:

@@ -43,9 +43,9 @@ class Accumulators:
 
     sink: UOp
     paths: dict[UOp, Path]
-    roots: list[UOp] = field(default_factory=list)
-    before: list[tuple[UOp, UOp]] = field(default_factory=list)
-    late: set[UOp] = field(default_factory=set)
+    roots: list[UOp] = field(default_factory=list[UOp])
+    before: list[tuple[UOp, UOp]] = field(default_factory=list[tuple[UOp, UOp]])
+    late: set[UOp] = field(default_factory=set[UOp])
 
 
 def run(nodes: list[UOp], paths: dict[UOp, Path], fused: frozenset[DType]) -> Accumulators:

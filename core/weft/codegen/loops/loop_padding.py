@@ -85,7 +85,7 @@ class _Padding:
         if op is Ops.WHERE:
             return zero[node.src[1]] & zero[node.src[2]]
         if op in _ZERO_IF_ALL_ZERO:
-            return frozenset.intersection(*(zero[source] for source in node.src))
+            return zero[node.src[0]].intersection(*(zero[source] for source in node.src[1:]))
         return _NONE
 
     def reduce(self, node: UOp, src: tuple[UOp, ...]) -> tuple[UOp, ...]:
@@ -105,7 +105,7 @@ class _Padding:
         factors = value.src
         if value.op is not Ops.MUL:
             return self.select(value, 0, loop)
-        parts = []
+        parts: list[UOp] = []
         for factor in factors:
             if loop in self.zero[factor]:
                 parts.append(factor)

@@ -23,8 +23,8 @@ class AxisSplits:
     """
 
     roots: Mapping[UOp, int]
-    splits: dict[int, Split] = field(default_factory=dict)
-    pads: dict[int, Pad] = field(default_factory=dict)
+    splits: dict[int, Split] = field(default_factory=dict[int, Split])
+    pads: dict[int, Pad] = field(default_factory=dict[int, Pad])
 
     def copy(self) -> AxisSplits:
         """An independent copy."""
@@ -32,7 +32,8 @@ class AxisSplits:
 
     def split_axes(self, home: UOp) -> list[int]:
         """The axes of a RANGE that are split further."""
-        numbers, found = [self.roots[home]], []
+        numbers = [self.roots[home]]
+        found: list[int] = []
         while numbers:
             number = numbers.pop()
             if number in self.pads:

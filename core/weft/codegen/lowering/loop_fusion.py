@@ -138,7 +138,8 @@ def _loop_axes(shape: Shape) -> list[int]:
 
 def _connected(sets: list[frozenset[UOp]], start: frozenset[UOp]) -> list[frozenset[UOp]]:
     """The sets that are connected with `start` by shared loops."""
-    reached, left, found = start, list(sets), []
+    reached, left = start, list(sets)
+    found: list[frozenset[UOp]] = []
     while True:
         more = [one for one in left if not one.isdisjoint(reached)]
         if not more:

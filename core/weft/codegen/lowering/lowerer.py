@@ -40,12 +40,14 @@ from weft.codegen.lowering.addresses import (
 )
 from weft.codegen.lowering.loop_fusion import StoreNests, is_one, opens_loops, reads_of
 from weft.shape.infer import shape_of
-from weft.uop.args import AxisKind, Row
+from weft.uop.args import AxisKind, Reduce, Row
 from weft.uop.evaluate import identity_element
 from weft.uop.node import UOp, sint
 from weft.uop.ops import GroupOp, Ops
 
 Task = tuple[UOp, Indices, UOp | None]  # a node, its index, and the gate of its loads
+Stack = list[tuple[Task, list[Task], Callable[[list[UOp]], UOp] | None]]
+"""Tasks, each with the tasks it needs and the function from their values to its own."""
 
 _INT_MAX = dtypes.int.max
 _IDENTITIES = frozenset({Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.FUSE, Ops.NOOP})
@@ -121,7 +123,7 @@ class _Lowerer:
     def value(self, root: UOp, indices: Indices, gate: UOp | None) -> UOp:
         """The value of `root` at `indices`, computed with a stack instead of recursion."""
         values = self.values
-        stack: list[tuple[Task, list[Task], Callable[[list[UOp]], UOp] | None]] = []
+        stack: Stack = []
         self.visit((root, indices, gate), stack)
         while stack:
             task, needs, finish = stack[-1]
@@ -142,7 +144,7 @@ class _Lowerer:
                 values[task] = finish(sources)
         return values[(root, indices, gate)]
 
-    def visit(self, task: Task, stack: list[Any]) -> None:
+    def visit(self, task: Task, stack: Stack) -> None:
         """Push a task, its dependences and the function that finishes it (None: rebuild)."""
         node, indices, gate = task
         op = node.op
@@ -178,7 +180,7 @@ class _Lowerer:
                 because="a kernel holds arithmetic, LOAD, VIEW, VALID, CONST and REDUCE_AXIS",
             )
 
-    def view(self, task: Task, stack: list[Any]) -> None:
+    def view(self, task: Task, stack: Stack) -> None:
         node, indices, gate = task
         source = node.src[0]
         at, valid = indices_in(node.arg, indices, shape_of(source))
@@ -197,7 +199,7 @@ class _Lowerer:
                 (task, [need], lambda v: UOp(Ops.WHERE, node.dtype, (condition, v[0], zero)))
             )
 
-    def bitcast(self, task: Task, stack: list[Any]) -> None:
+    def bitcast(self, task: Task, stack: Stack) -> None:
         node, indices, gate = task
         source = node.src[0]
         if source.dtype.itemsize != node.dtype.itemsize:
@@ -211,16 +213,17 @@ class _Lowerer:
 
     # ---- reductions ---------------------------------------------------------------------------
 
-    def reduce(self, task: Task, stack: list[Any]) -> None:
+    def reduce(self, task: Task, stack: Stack) -> None:
         node, indices, gate = task
-        source, op = node.src[0], node.arg.op
+        arg: Reduce = node.arg
+        source, op = node.src[0], arg.op
         shape = shape_of(source)
-        axes = [axis for axis in node.arg.axes if not is_one(shape[axis])]
+        axes = [axis for axis in arg.axes if not is_one(shape[axis])]
         extents = tuple(shape[axis] for axis in axes)
         if any(isinstance(extent, int) and extent == 0 for extent in extents):
             self.values[task] = UOp.const(node.dtype, identity_element(op, node.dtype))
             return
-        outside = tuple(ZERO if axis in node.arg.axes else at for axis, at in enumerate(indices))
+        outside = tuple(ZERO if axis in arg.axes else at for axis, at in enumerate(indices))
         key = (extents, tuple(axes), outside, self.depth_of(node))
         ranges = self.shared_loops(key, node, AxisKind.REDUCE)
         inside = list(outside)
@@ -250,7 +253,7 @@ class _Lowerer:
 
     # ---- local rows ---------------------------------------------------------------------------
 
-    def row(self, task: Task, stack: list[Any]) -> None:
+    def row(self, task: Task, stack: Stack) -> None:
         """A value that is computed once for its outer indices, and loaded from its local row."""
         node, indices, gate = task
         outer = node.arg.outer
@@ -284,7 +287,7 @@ class _Lowerer:
                 raise _row_error(node, "it would be computed inside a loop over its inner axes")
             if index.vmin < 0 or index.vmax >= max_magnitude(extent):
                 raise _row_error(node, "it is read beyond its outer axes")
-        loops = set().union(*map(ranges_of, outer))
+        loops = set[UOp]().union(*map(ranges_of, outer))
         iterations = prod([max_magnitude(loop.src[0]) for loop in loops])
         if iterations > prod([max_magnitude(e) for e in shape_of(node)[: len(outer)]]):
             raise _row_error(node, "several iterations would compute the same row")

@@ -17,7 +17,6 @@ Source: K. Goto, R. van de Geijn, "Anatomy of high-performance matrix multiplica
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 from weft.base.dtype import AddrSpace, dtypes
@@ -61,7 +60,7 @@ def candidates(sink: UOp, loop: UOp, before: bool = False) -> list[Staged]:
     )
     words = words_of(nodes)  # are brought whole, and not number by number
     parts = {u for word in words for u in word.toposort() if u.op is Ops.LOAD}
-    found = []
+    found: list[Staged] = []
     for node in nodes:
         load = words.get(node, node)
         nest = nests.get(load, frozenset())
@@ -84,7 +83,7 @@ def _nests(nodes: Sequence[UOp]) -> dict[UOp, frozenset[UOp]]:
     for root in nodes:
         if root.op not in (Ops.STORE, Ops.REDUCE):
             continue
-        closed = frozenset(loops_of(root)) if root.op is Ops.REDUCE else frozenset()
+        closed = frozenset(loops_of(root)) if root.op is Ops.REDUCE else frozenset[UOp]()
         nest = closed.union(*(ranges_of(source) for source in root.src))
         for node in root.toposort(gate=lambda u, root=root: u is root or u.op not in CLOSING):
             if node.op is Ops.LOAD:
@@ -122,10 +121,6 @@ def _staged(
 
 def _steps(load: UOp) -> dict[UOp, int]:
     return affine(load.src[0].src[1])[0]
-
-
-def _count(loops: Sequence[UOp]) -> int:
-    return math.prod(int(extent_of(r)) for r in loops)
 
 
 def laid_out(

@@ -123,7 +123,8 @@ class Kernel:
         Not those on which what is kept on chip does not depend: each work item has its own, and
         would fill it again. The same goes for reduces, as long as any axis is left.
         """
-        shared = frozenset.intersection(*(self.nests[store] for store in self.sink.src))
+        first, *others = (self.nests[store] for store in self.sink.src)
+        shared = first.intersection(*others)
         shared = shared.intersection(*(ranges_of(fill) for fill in self.fills))
         shared = shared.intersection(*(ranges_of(node) for node in self.reduces)) or shared
         self.axes = [
@@ -374,16 +375,14 @@ class Kernel:
         rows, columns = fragment
         if not isinstance(axis.extent, int) or axis.extent % k:
             raise illegal(opt, f"the sum is no multiple of {k} terms")
-        parts = [
-            self._cut(place, size) for place, size in ((rows, m), (columns, n), (axis.home, k))
-        ]
-        lanes = []
+        inner = self._cut(rows, m), self._cut(columns, n), self._cut(axis.home, k)
+        lanes: list[int] = []
         for _ in range(core.threads.bit_length() - 1):
             lanes.append(self._count)
             self.axes.append(Axis(self._count, 2, AxisKind.LOCAL, rows))
             self._count += 1
         self.axes.sort(key=lambda one: one.kind)
-        self.units.append(Unit(core, rows, columns, *parts, tuple(reversed(lanes))))
+        self.units.append(Unit(core, rows, columns, *inner, tuple(reversed(lanes))))
 
     def _cut(self, home: UOp, size: int) -> int:
         """Take the innermost part out of an axis; its number."""

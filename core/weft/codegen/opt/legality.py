@@ -97,6 +97,7 @@ def _check_groups(kernel: Kernel, opt: Opt) -> None:
             threads *= axis.extent
     if shared:
         (parts,) = shared
+        assert isinstance(parts, int)
         sizes = limits.local_size
         if sizes is not None and parts > sizes[0]:
             raise illegal(opt, f"a workgroup is at most {sizes[0]} wide")

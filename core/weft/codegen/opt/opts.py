@@ -55,8 +55,12 @@ class OptError(WeftError, ValueError):
     """This optimisation is not legal for this kernel."""
 
 
+def _read(kind: str, axis: int, amount: int) -> Opt:
+    return Opt(OptKind(kind), axis, amount)
+
+
 register_arg(
     Opt,
-    read=lambda kind, axis, amount: Opt(OptKind(kind), axis, amount),
+    read=_read,
     write=lambda opt, text: f"Opt({opt.kind.value!r}, {opt.axis}, {opt.amount})",
 )

@@ -78,7 +78,7 @@ def by_heuristic(kernel: Kernel) -> Plan:
 def near(kernel: Kernel, plan: Plan) -> list[Plan]:
     """All legal plans one step from `plan` for a kernel, in a fixed order."""
     seen = {plan.opts}
-    found = []
+    found: list[Plan] = []
     operations = sum(node.op in GroupOp.ALU for node in kernel.sink.toposort())
     most = min(MOST_BODY, max(_FEW, MOST_TEXT // max(1, operations)))
     for opts in (*_longer(kernel, plan.opts), *_other(kernel, plan.opts)):

@@ -156,7 +156,7 @@ class _Expander(Accesses):
             return Instances(over, None, values)
         width = width_of(lane)
         keep_scalar = node.op is Ops.WHERE and sources[0].lane is None
-        wide = []
+        wide: list[Sequence[UOp]] = []
         for position, (source, column) in enumerate(zip(sources, columns)):
             if source.lane is None and not (position == 0 and keep_scalar):
                 column = [value.broadcast(width) for value in column]
@@ -171,7 +171,7 @@ class _Expander(Accesses):
         """A matrix unit's work: what a lane holds of its factors and of the result are vectors."""
         arg: Fragment = node.arg
         ranges, lane = node.src[2:-1], node.src[-1]
-        factors = []
+        factors: list[Instances] = []
         for source, bits in (
             (self.vector[node.src[0]], ranges[: arg.left]),
             (self.vector[node.src[1]], ranges[arg.left :]),
@@ -224,7 +224,7 @@ class _Expander(Accesses):
             if op is Ops.ADD and self.dots:
                 mine = packed(mine, self.dots)
             chains = min(chains, len(mine))
-            parts = []
+            parts: list[UOp] = []
             if mine[0].op is Ops.WMMA:
                 chains = 1  # each result is many values already
             for chain in range(chains):

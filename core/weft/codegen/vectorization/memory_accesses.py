@@ -40,7 +40,7 @@ class Place(NamedTuple):
     It is `offset` elements after `base`, which several places of one access may share.
     """
 
-    index: UOp
+    at: UOp
     gate: UOp | None
     fill: UOp | None
     base: UOp
@@ -55,9 +55,9 @@ def neighbours(places: list[Place], widths: tuple[int, ...]) -> list[list[list[i
     known: dict[tuple[UOp, ...], dict[int, list[int]]] = {}
     for number, place in enumerate(places):
         extra = tuple(node for node in (place.gate, place.fill) if node is not None)
-        key = (place.index.src[0], place.base, *extra)
+        key = (place.at.src[0], place.base, *extra)
         known.setdefault(key, {}).setdefault(place.offset, []).append(number)
-    out = []
+    out: list[list[list[int]]] = []
     for (pointer, *_), by_offset in known.items():
         onboard = isinstance(pointer.dtype, PtrDType) and pointer.dtype.space is AddrSpace.REG
         wanted = () if onboard else sorted(widths, reverse=True)
@@ -83,7 +83,7 @@ def is_run(places: list[Place]) -> bool:
         and place.base is first.base
         and place.gate is first.gate
         and place.fill is first.fill
-        and place.index.src[0] is first.index.src[0]
+        and place.at.src[0] is first.at.src[0]
         for number, place in enumerate(places)
     )
 
@@ -91,7 +91,7 @@ def is_run(places: list[Place]) -> bool:
 def loaded(place: Place, alternative: UOp | None, dtype: DType, width: int, step: int) -> UOp:
     """One load of `width` lanes; backwards where the address moves down with the lane."""
     vector = dtype.vec(width) if width > 1 else dtype
-    index, gate, fill = place.index, place.gate, place.fill
+    index, gate, fill = place.at, place.gate, place.fill
     after = () if fill is None else (fill,)
     if gate is not None and not is_true(gate):
         other = alternative if alternative is not None else UOp.const(dtype, 0)
@@ -105,7 +105,7 @@ def loaded(place: Place, alternative: UOp | None, dtype: DType, width: int, step
 
 
 def stored(place: Place, value: UOp) -> list[UOp]:
-    index, gate = place.index, place.gate
+    index, gate = place.at, place.gate
     if gate is not None and not is_true(gate):
         if is_false(gate):
             return []

@@ -59,7 +59,8 @@ def runs_of(rows: Sequence[UOp]) -> list[tuple[UOp, int]]:
     dtype, count = rows[0].dtype, len(rows)
     within = min(dtype.count, max(1, _PIECE_BYTES // dtype.scalar().itemsize))
     together = min(within, count)
-    vectors, groups = _named(rows), []
+    vectors = _named(rows)
+    groups: list[list[_Vector]] = []
     for first in range(0, count, together):
         group = vectors[first : first + together]
         for _ in range(_log(together)):
@@ -93,7 +94,7 @@ def _interleaved(vectors: list[_Vector], block: int, size: int) -> list[_Vector]
         for place in range(start, start + half, size):
             turn = range(place, place + size)
             halves[start // half % 2] += [*turn, *(lanes + lane for lane in turn)]
-    found = []
+    found: list[_Vector] = []
     for low, high in zip(vectors[: len(vectors) // 2], vectors[len(vectors) // 2 :]):
         both = UOp(Ops.CAT, low.value.dtype.scalar().vec(2 * lanes), (low.value, high.value))
         held = low.held + high.held

@@ -185,7 +185,7 @@ class Places(ABC):
     def lane_step(self, address: Address) -> tuple[UOp | None, int]:
         """The VECTOR range of an address, and its step; 0 where that is no one number."""
         lanes = {loop for loop in address.moving if loop.arg.kind is AxisKind.VECTOR}
-        hidden = set()
+        hidden: set[UOp] = set()
         for term in (*address.other, *([address.gate] if address.gate is not None else [])):
             hidden |= {r for r in ranges_of(term) if r.arg.kind is AxisKind.VECTOR}
         lane = self.lane_of(address.pointer, lanes | hidden)

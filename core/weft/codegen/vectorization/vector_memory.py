@@ -85,6 +85,7 @@ class Accesses(Places):
         side = width_of(lane)
         columns, most = _in_parts(width_of(across), side)
         values: dict[int, UOp] = {}
+        whole: tuple[UOp, ...] = ()
         for first in columns:  # the last one may overlap the one before it, and reads the same
             over, places = self.places(address, across, first, filled)
             rest = tuple(loop for loop in over if loop not in (lane, across))

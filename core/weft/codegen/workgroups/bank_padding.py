@@ -72,7 +72,7 @@ def _cost(strides: Sequence[int], itemsize: int, accesses: Sequence[Access]) -> 
 
 def waits(strides: Sequence[int], itemsize: int, access: Access) -> int:
     """How many turns the banks need for one access of a warp."""
-    places = []
+    places: list[int] = []
     for lane in range(BANKS):
         at = 0
         for axis, part, step in access.lanes:

@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from weft.base.dtype import AddrSpace, PtrDType, dtypes
+from weft.base.dtype import AddrSpace, DType, PtrDType, dtypes
 from weft.codegen.analysis.folding import folded
 from weft.codegen.analysis.ranges import Accumulate, Fill, extent_of, loops_of, ranges_of, values_of
 from weft.codegen.analysis.traversal import nodes_of
@@ -115,7 +115,7 @@ class _Groups:
 
     # ---- shared memory ------------------------------------------------------------------------
 
-    def array(self, dtype: UOp | PtrDType) -> UOp:
+    def array(self, dtype: DType) -> UOp:
         """An array for every row of work items, in one piece of shared memory."""
         assert isinstance(dtype, PtrDType)
         self.arrays += 1
@@ -132,12 +132,13 @@ class _Groups:
     def within(self, index: UOp) -> UOp:
         """An address in an array that became shared, or a work item's own."""
         src = tuple([self.made[source] for source in index.src])
-        size = index.src[0].dtype.size
+        pointer = index.src[0].dtype
+        assert isinstance(pointer, PtrDType)
         length = self.private.get(index.src[0])
         if length is not None:
             place = private_rows.within(index.src[1], length, self.extent, self.made)
             return src[0].index(place, *src[2:])
-        return src[0].index(self.own(src[1], size), *src[2:])
+        return src[0].index(self.own(src[1], pointer.size), *src[2:])
 
     def own(self, index: UOp, size: int) -> UOp:
         """Where an element of this row's part of an array of `size` elements is."""

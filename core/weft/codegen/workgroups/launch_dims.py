@@ -87,7 +87,8 @@ def _mapped(
 
 def _cut(total: int, limits: tuple[int, ...], exact: bool) -> list[int]:
     """Sizes that fit the dimensions; their product is `total`, or more where that may be."""
-    left, sizes = total, []
+    left = total
+    sizes: list[int] = []
     for limit in limits:
         size = next((s for s in range(min(limit, left), 0, -1) if left % s == 0), 1)
         sizes.append(size)

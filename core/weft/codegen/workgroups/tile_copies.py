@@ -173,7 +173,7 @@ class Copying(NamedTuple):
         for r in self.group:
             item = _sum(_times(item, int(extent_of(r))), r.cast(dtypes.int))
         turns = _count(tile.inside) // _count(self.group) // math.prod(own.values())
-        loops = []
+        loops: list[UOp] = []
         flat = item
         if turns > 1:
             kind = AxisKind.UNROLL if written_out else AxisKind.LOOP
@@ -194,7 +194,8 @@ class Copying(NamedTuple):
 
 def _in_a_row(tile: Staged) -> list[UOp]:
     """The ranges that go from neighbour to neighbour in memory, as far as a line of it."""
-    found, length = [], 1
+    found: list[UOp] = []
+    length = 1
     for r in _nearest_first(tile):
         if tile.steps.get(r) != length or length * tile.load.dtype.itemsize >= _LINE:
             break
