@@ -10,7 +10,7 @@ from typing import Any
 
 from weft.base.dtype import dtypes
 from weft.device import numpy_dtype
-from weft.testing.mirror import Value, converted, moved, stored, viewed
+from weft.testing.mirror import Value, converted, moved, part_of, stored, viewed
 from weft.testing.program_lines import Program
 from weft.testing.program_reduces import places
 from weft.testing.program_steps import (
@@ -204,20 +204,17 @@ def travel(p: Program) -> None:
         return
     v = p.values[a]
     how = p.integer(0, 2)
+    copied = viewed if p.known[a].device == DEVICE else moved  # nothing is copied to where it is
     if how == 2 and v.array.ndim:
         index = index_text(p, v.array.shape)
         there = f"{a}[{index}].to({DEVICE!r})"
-        p.make(f"{there}.to({a}.device)", moved(v, eval(f"x[{index}]", {"x": v.array})))
+        p.make(f"{there}.to({a}.device)", copied(v, part_of(v.array, index)))
     elif how == 1:
         one = stored(_copy(1), v.dtype)
         value = joined("+", v, one, v.dtype)
         p.make(f"({a}.to({DEVICE!r}) + 1).to({a}.device)", value)
     else:
-        stays = p.known[a].device == DEVICE  # then nothing is copied
-        p.make(
-            f"{a}.to({DEVICE!r}).to({a}.device)",
-            viewed(v, v.array) if stays else moved(v, v.array),
-        )
+        p.make(f"{a}.to({DEVICE!r}).to({a}.device)", copied(v, v.array))
 
 
 # ---- when things are run -------------------------------------------------------------------------
