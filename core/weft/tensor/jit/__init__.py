@@ -1,4 +1,4 @@
-"""`jit`: a function's kernels are recorded once and replayed from then on."""
+"""`jit`: trace a function once, then replay its kernels."""
 
 from __future__ import annotations
 

@@ -27,16 +27,19 @@ from weft.base.weak import WeakKeys
 from weft.device import registry
 from weft.engine.capture import recording
 from weft.tensor.alias import base_of, changed
-from weft.tensor.jit.arguments import Arguments, Refused, path_of
-from weft.tensor.jit.difference import (
+from weft.tensor.jit.guards import MISSED, Like
+from weft.tensor.jit.in_place_writes import MemoryMoved
+from weft.tensor.jit.retrace_reason import (
     Facts,
     difference,
     facts_of_arguments,
     facts_of_mode,
     facts_of_state,
 )
-from weft.tensor.jit.entry import Entry, links_of
-from weft.tensor.jit.lookup import (
+from weft.tensor.jit.signature import Signature, UnsupportedArgument, path_of
+from weft.tensor.jit.specialization import Specialization, aliased_state_of
+from weft.tensor.jit.state import State
+from weft.tensor.jit.static_attributes import (
     attributes,
     check_is_function,
     has_member,
@@ -45,12 +48,9 @@ from weft.tensor.jit.lookup import (
     member,
     name_of,
 )
-from weft.tensor.jit.replay_specialization import MISSED, Like
-from weft.tensor.jit.state import State
-from weft.tensor.jit.trace import traced
-from weft.tensor.jit.unwatched import qualified
+from weft.tensor.jit.trace import record_trace
+from weft.tensor.jit.untracked_arrays import qualified
 from weft.tensor.jit.views import realize_with_bases
-from weft.tensor.jit.written import Moved
 from weft.tensor.live_tensors import is_settled
 from weft.tensor.protocol import TensorBase, grad_enabled
 from weft.tensor.tensor import Tensor
@@ -61,10 +61,12 @@ Q = ParamSpec("Q")
 R = TypeVar("R")
 T = TypeVar("T")
 
-_MOST_TRIES = 4
-_MOST_NEW = 64
-_MOST_UNTOLD = 5  # new signatures in a row, without a replay, until a warning says what differs
-_MOST_IN_VAIN = 3  # likewise recordings that could not be replayed
+_MAX_RECORDINGS = 4
+_MAX_NEW_SIGNATURES = 64
+_NEW_BEFORE_WARNING = (
+    5  # new signatures in a row, without a replay, until a warning says what differs
+)
+_FAILURES_BEFORE_WARNING = 3  # likewise recordings that could not be replayed
 _WITHOUT_EFFECT = frozenset(
     {"DEBUG", "VIZ", "PROCESS_REPLAY", "CACHE", "CACHE_DIR", "SEED", "REPR"}
 )
@@ -86,7 +88,7 @@ def jit(function: None = None, *, limit: int = 16) -> Callable[[Callable[P, R]],
 def jit(function: Any = None, *, limit: int = 16) -> Any:
     """Record what a function computes, and replay it: `@jit` on functions and methods.
 
-    Arguments and results may be containers of any depth: lists, tuples, dicts, dataclasses and
+    Signature and results may be containers of any depth: lists, tuples, dicts, dataclasses and
     their kin, of tensors and of Python values. Another shape, dtype, place or Python value is
     another signature, and recorded by itself. Results are new tensors at every call; writes to
     arguments and state persist; random numbers go on as if nothing was replayed. Results are
@@ -128,9 +130,9 @@ class Jit(Generic[P, R]):
         self._classes: WeakKeys[type, BoundJit] = WeakKeys()
         self._roots: list[Any] = [function]
         self.reset()
-        self._is_named(function)
+        self._copy_metadata(function)
 
-    def _is_named(self, function: Any) -> None:
+    def _copy_metadata(self, function: Any) -> None:
         """Take on a function's name and documentation, as far as it keeps them itself."""
         for name in functools.WRAPPER_ASSIGNMENTS:
             found = getattr(function, name, None) if is_function(function) else None
@@ -151,17 +153,17 @@ class Jit(Generic[P, R]):
         """
         self._forget()
         # by signature: the variables whose values Python takes, for which it is another one
-        self._by_value: dict[tuple[Any, ...], frozenset[UOp]] = {}
-        self._new_in_a_row = self._in_vain = 0
+        self._value_specialized: dict[tuple[Any, ...], frozenset[UOp]] = {}
+        self._new_in_a_row = self._guard_failures = 0
         self.replays = 0
         self.reason: str | None = None
         self._facts: Facts | None = None
 
     def _forget(self) -> None:
-        self._entries: OrderedDict[Any, Entry] = OrderedDict()
-        self._by_call: dict[Any, list[Entry]] = {}
+        self._entries: OrderedDict[Any, Specialization] = OrderedDict()
+        self._by_call: dict[Any, list[Specialization]] = {}
         # the arguments of the last call, what stood around it, likewise as values, its entry
-        self._last: tuple[list[Any], tuple[Any, ...], list[Any], Entry] | None = None
+        self._last: tuple[list[Any], tuple[Any, ...], list[Any], Specialization] | None = None
         self._like: Like | None = None
 
     # ---- methods --------------------------------------------------------------------------------
@@ -219,44 +221,44 @@ class Jit(Generic[P, R]):
                 if result is not MISSED:
                     self.replays += 1
                     return result  # type: ignore[return-value]
-        if self._new_in_a_row > _MOST_NEW or recording() is not None:
+        if self._new_in_a_row > _MAX_NEW_SIGNATURES or recording() is not None:
             return self._function(*args, **kwargs)
         if not settings.JIT or settings.CHECK:
             return self._function(*args, **kwargs)
         with self._lock:
             self._like = None
-            arguments, entry, may_replay = self._arguments_and_entry(args, kwargs)
-            if not entry.is_plain:
-                if may_replay is None:
-                    return self._tried(entry, arguments, args, kwargs)
-                if may_replay:
+            arguments, entry, check_guards = self._arguments_and_entry(args, kwargs)
+            if not entry.is_disabled:
+                if check_guards is None:
+                    return self._record(entry, arguments, args, kwargs)
+                if check_guards:
                     tensors, nodes = arguments.tensors, list(arguments.nodes)
                     result = entry.replay(tensors, nodes, arguments.values)
                     self.replays += 1
-                    self._new_in_a_row = self._in_vain = 0
-                    if not self._by_value:
+                    self._new_in_a_row = self._guard_failures = 0
+                    if not self._value_specialized:
                         self._like = Like.of(entry, args, kwargs, arguments)
                     return result
-                self._is_in_vain(entry)
+                self._count_guard_failure(entry)
         return self._function(*args, **kwargs)
 
     @property
     def _name(self) -> str:
         return name_of(self._function)
 
-    def _taken_apart(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Arguments:
+    def _flattened(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Signature:
         try:
-            arguments = Arguments(args, kwargs)
+            arguments = Signature(args, kwargs)
             if arguments.pending:
-                _make_ready(arguments.tensors)
-                arguments = Arguments(args, kwargs)
-        except Refused as refused:
-            raise self._refusal(refused, args, kwargs) from None
+                _materialize(arguments.tensors)
+                arguments = Signature(args, kwargs)
+        except UnsupportedArgument as refused:
+            raise self._unsupported(refused, args, kwargs) from None
         except RecursionError as error:
             raise too_deep((args, kwargs), f"the arguments of {self._name}", error) from None
         return arguments
 
-    def _refusal(self, refused: Refused, args: Any, kwargs: Any) -> CaptureError:
+    def _unsupported(self, refused: UnsupportedArgument, args: Any, kwargs: Any) -> CaptureError:
         names = self._parameters()
         path = None
         for place, value in enumerate(args):
@@ -286,56 +288,58 @@ class Jit(Generic[P, R]):
 
     def _arguments_and_entry(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> tuple[Arguments, Entry, bool | None]:
+    ) -> tuple[Signature, Specialization, bool | None]:
         """The arguments, the recording for them, and whether it may be replayed; None where it is
         to be recorded. All of it is looked up again where computing what was pending gave one of
         the tensors other memory."""
         while True:
-            arguments = self._taken_apart(args, kwargs)
+            arguments = self._flattened(args, kwargs)
             try:
                 entry = self._entry_for(arguments)
                 tensors, nodes = arguments.tensors, list(arguments.nodes)
                 if entry.is_ready:
-                    return arguments, entry, entry.may_replay(tensors, nodes)
+                    return arguments, entry, entry.check_guards(tensors, nodes)
                 entry.protect_readers(tensors, nodes)
                 return arguments, entry, None
-            except Moved:
+            except MemoryMoved:
                 pass
 
-    def _entry_for(self, arguments: Arguments) -> Entry:
+    def _entry_for(self, arguments: Signature) -> Specialization:
         key, last = arguments.key, self._last
         around = (settings.stamp(), Tensor.training, grad_enabled(), registry.default_if_any())
-        if last is not None and not self._by_value:
+        if last is not None and not self._value_specialized:
             if around == last[1] and (key is last[0] or key == last[0]):
-                if last[3].is_for(arguments.nodes):
+                if last[3].accepts(arguments.nodes):
                     return last[3]
-        mode = _mode()
+        mode = _current_mode()
         read: frozenset[UOp] = frozenset()
-        if self._by_value:
-            read = self._by_value.get((*key, *mode), read)
+        if self._value_specialized:
+            read = self._value_specialized.get((*key, *mode), read)
             if read:
                 mode.append(_values_of(read, arguments.values))
         if last is not None and last[0] == key and last[2] == mode:
-            if last[3].is_for(arguments.nodes):
+            if last[3].accepts(arguments.nodes):
                 self._last = (key, around, mode, last[3])
                 return last[3]
         found = self._find(arguments, (*key, *mode), read)
         self._last = (key, around, mode, found)
         return found
 
-    def _find(self, arguments: Arguments, call: tuple[Any, ...], read: frozenset[UOp]) -> Entry:
+    def _find(
+        self, arguments: Signature, call: tuple[Any, ...], read: frozenset[UOp]
+    ) -> Specialization:
         for entry in self._by_call.get(call, ()):
-            if entry.is_for(arguments.nodes):
+            if entry.accepts(arguments.nodes):
                 return entry
-        state = self._walk(arguments)
-        links = links_of(arguments.nodes, state)
+        state = self._reached_state(arguments)
+        aliased_state = aliased_state_of(arguments.nodes, state)
         known = _values_of(read, state.signature.values)
-        key = (call, tuple(state.signature.key), tuple(links), known)
+        key = (call, tuple(state.signature.key), tuple(aliased_state), known)
         found = self._entries.get(key)
         if found is None:
-            found = Entry(state, links)
-            if self._is_hopeless(arguments, state, call):
-                found.is_plain = True
+            found = Specialization(state, aliased_state)
+            if self._is_never_replayed(arguments, state, call):
+                found.is_disabled = True
                 return found
             self._entries[key] = found
             self._by_call.setdefault(call, []).append(found)
@@ -347,25 +351,25 @@ class Jit(Generic[P, R]):
             self._entries.move_to_end(key)
         return found
 
-    def _is_hopeless(self, arguments: Arguments, state: State, call: tuple[Any, ...]) -> bool:
+    def _is_never_replayed(self, arguments: Signature, state: State, call: tuple[Any, ...]) -> bool:
         """Recording that is never replayed is told of, and in the end given up."""
         self._new_in_a_row += 1
-        if self.reason is None and self._new_in_a_row >= _MOST_UNTOLD - 1:
+        if self.reason is None and self._new_in_a_row >= _NEW_BEFORE_WARNING - 1:
             facts = facts_of_mode(_MODES, call[len(arguments.key) :])
-            facts += facts_of_arguments(self._parameters(), *arguments.given)
+            facts += facts_of_arguments(self._parameters(), *arguments.call)
             facts += facts_of_state(state)
             what = difference(self._facts, facts) if self._facts is not None else None
             self._facts = facts
-            if self._new_in_a_row >= _MOST_UNTOLD:
+            if self._new_in_a_row >= _NEW_BEFORE_WARNING:
                 what = what or "the Python values that it is given, or reaches"
-                self._tell(f"no call is like one before it: {what}", "is recorded at every call")
-        if self._new_in_a_row <= _MOST_NEW:
+                self._warn(f"no call is like one before it: {what}", "is recorded at every call")
+        if self._new_in_a_row <= _MAX_NEW_SIGNATURES:
             return False
         self._entries.clear()
         self._by_call.clear()
         return True
 
-    def _walk(self, arguments: Arguments) -> State:
+    def _reached_state(self, arguments: Signature) -> State:
         roots = [*self._roots, *arguments.roots]
         try:
             state = State(roots, _is_bound_jit)
@@ -373,7 +377,7 @@ class Jit(Generic[P, R]):
                 stood = [t._uop for t in arguments.tensors]
                 realize_with_bases([t for t in state.tensors if not is_settled(t._uop)])
                 if any(t._uop is not node for t, node in zip(arguments.tensors, stood)):
-                    raise Moved
+                    raise MemoryMoved
                 state = State(roots, _is_bound_jit)
         except RecursionError:
             raise CaptureError(
@@ -395,54 +399,58 @@ class Jit(Generic[P, R]):
 
     # ---- recording ------------------------------------------------------------------------------
 
-    def _tried(
-        self, entry: Entry, arguments: Arguments, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    def _record(
+        self,
+        entry: Specialization,
+        arguments: Signature,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
     ) -> Any:
-        trace = traced(self._function, args, kwargs, arguments, entry.state, self._name)
+        trace = record_trace(self._function, args, kwargs, arguments, entry.state, self._name)
         result, trace.result = trace.result, None
-        if trace.read and self._is_read_anew(arguments, trace.read):
+        if trace.read and self._specialize_on_values(arguments, trace.read):
             return result
         before = entry.trace
         entry.tries += 1
         if trace.reason is not None:
-            self._give_up(entry, trace.reason)
+            self._disable(entry, trace.reason)
         elif before is not None and _equal(before.pattern, trace.pattern):
             trace.replay.prepare()  # type: ignore[union-attr]
             trace.pattern = None
             entry.trace, entry.tries = trace, -1
-        elif entry.tries >= _MOST_TRIES:
-            self._give_up(entry, "it does something else at every call with equal arguments")
+        elif entry.tries >= _MAX_RECORDINGS:
+            self._disable(entry, "it does something else at every call with equal arguments")
         else:
             entry.trace = trace
         return result
 
-    def _is_read_anew(self, arguments: Arguments, read: frozenset[UOp]) -> bool:
+    def _specialize_on_values(self, arguments: Signature, read: frozenset[UOp]) -> bool:
         """Whether it was not known that these values are taken: from now on they are looked at."""
-        call = (*arguments.key, *_mode())
-        known = self._by_value.get(call, frozenset())
+        call = (*arguments.key, *_current_mode())
+        known = self._value_specialized.get(call, frozenset())
         if read <= known:
             return False
-        if len(self._by_value) >= 4 * self._limit:
-            self._by_value.clear()
-        self._by_value[call] = known | read
+        if len(self._value_specialized) >= 4 * self._limit:
+            self._value_specialized.clear()
+        self._value_specialized[call] = known | read
         for key in [key for key in self._entries if key[0][: len(call)] == call]:
             del self._entries[key]
             self._by_call.pop(key[0], None)
         self._last = None
         return True
 
-    def _is_in_vain(self, entry: Entry) -> None:
+    def _count_guard_failure(self, entry: Specialization) -> None:
         """A recording that is there cannot be replayed: told of where that goes on."""
-        if entry.refusal:
-            self._in_vain += 1
-            if self._in_vain >= _MOST_IN_VAIN:
-                self._tell(entry.refusal)
+        if entry.failed_guard:
+            self._guard_failures += 1
+            if self._guard_failures >= _FAILURES_BEFORE_WARNING:
+                self._warn(entry.failed_guard)
 
-    def _give_up(self, entry: Entry, reason: str) -> None:
-        entry.is_plain, entry.trace = True, None
-        self._tell(reason)
+    def _disable(self, entry: Specialization, reason: str) -> None:
+        entry.is_disabled, entry.trace = True, None
+        self._warn(reason)
 
-    def _tell(self, reason: str, what: str = "is not captured and runs as written") -> None:
+    def _warn(self, reason: str, what: str = "is not captured and runs as written") -> None:
         if self.reason is None:
             self.reason = reason
             if self._quiet:
@@ -478,7 +486,7 @@ def _is_bound_jit(value: Any) -> bool:
     return isinstance(value, BoundJit)
 
 
-def _mode() -> list[Any]:
+def _current_mode() -> list[Any]:
     """What stands around a call."""
     mode = _settings_now()
     mode += (Tensor.training, grad_enabled(), registry.default_if_any())
@@ -490,7 +498,7 @@ def _values_of(read: frozenset[UOp], values: Mapping[UOp, int]) -> tuple[Any, ..
     return tuple((v, values[v]) for v in values if v in read)
 
 
-def _make_ready(tensors: Sequence[TensorBase]) -> None:
+def _materialize(tensors: Sequence[TensorBase]) -> None:
     """Compute what is pending, and give numbers memory of their own: another is not another
     program."""
     for tensor in {id(base): base for base in map(base_of, tensors)}.values():

@@ -17,13 +17,13 @@ from weakref import getweakrefcount
 
 from weft.autograd import history
 from weft.device import Buffer, binding
-from weft.tensor.jit.results import New, Parts, Template, has_known
+from weft.tensor.jit.pytree import NewLeaf, TensorSpec, TreeNode, has_existing
 from weft.tensor.jit.state import State
-from weft.tensor.jit.trace import Grad, Trace
+from weft.tensor.jit.trace import StoreGrad, Trace
 from weft.tensor.protocol import TensorBase
 from weft.uop import Ops, UOp
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 """Of a result: more than that is not kept for the next replay when it is dropped. With new memory a
 call takes 9 us more (of 256 KB: 20 us where it takes 11)."""
 
@@ -34,39 +34,39 @@ PATIENCE = 16
 """What was seen at so many replays is looked at no more."""
 
 _counted = sys.getrefcount
-_alone = next(map(_counted, [object()]))
+_ONE = next(map(_counted, [object()]))
 """What is counted of something that one list holds."""
 
 
-class Last:
-    """What a template became: its nodes from the top down to the BUFFER, buffer and memory, and how
+class PastOutput:
+    """What a spec_of became: its nodes from the top down to the BUFFER, buffer and memory, and how
     many hold on to each when nobody looks at it: the node above, and for a gradient the state."""
 
-    __slots__ = ("counts", "number", "tensor", "things")
+    __slots__ = ("counts", "number", "objects", "tensor")
 
     def __init__(self, made: TensorBase, number: int = -1) -> None:
         """number: that of a gradient in the state; negative: it is a result."""
         node, of_state = made._uop, int(number >= 0)
         self.number = number
         self.tensor = [made] * of_state
-        self.things: list[Any] = [node]
-        self.counts = [_alone + 2 * of_state]  # tensor, state
+        self.objects: list[Any] = [node]
+        self.counts = [_ONE + 2 * of_state]  # tensor, state
         while node.op is not Ops.BUFFER:
             node = node.src[0]
-            self.things.append(node)
-            self.counts.append(_alone + 1)
+            self.objects.append(node)
+            self.counts.append(_ONE + 1)
         self.counts[-1] += of_state
         history.settle(node)
         buffer = binding.buffer_of(node)
-        self.things += (buffer, buffer._memory)
-        self.counts += (_alone + 1, _alone + 1)
+        self.objects += (buffer, buffer._memory)
+        self.counts += (_ONE + 1, _ONE + 1)
 
-    def is_unseen(self, state: State) -> bool:
+    def is_unreferenced(self, state: State) -> bool:
         """Whether nobody else holds on to it."""
-        things = self.things
-        if list(map(_counted, things)) != self.counts:
+        objects = self.objects
+        if list(map(_counted, objects)) != self.counts:
             return False
-        node, buffer, memory = things[-3:]
+        node, buffer, memory = objects[-3:]
         if node._buffer is not buffer or buffer._memory is not memory or memory is None:
             return False
         if node._history is not None:
@@ -77,41 +77,41 @@ class Last:
 
     def _is_gradient(self, state: State) -> bool:
         # held by this list, the tensor whose gradient it is, and twice by the state
-        if list(map(_counted, self.tensor)) != [_alone + 3]:
+        if list(map(_counted, self.tensor)) != [_ONE + 3]:
             return False
         tensor = self.tensor[0]
         return (
-            state.knows(self.number, tensor, self.things[0])
+            state.is_tensor_at(self.number, tensor, self.objects[0])
             and tensor.grad is None
             and getweakrefcount(tensor) == 1
         )
 
 
-class Again:
-    """Of a recording over some state: which templates may stand as they did.
+class OutputReuse:
+    """Of a recording over some state: which specs may stand as they did.
 
-    :ivar misses: by template, how often in a row it could not stand as it did.
+    :ivar misses: by spec_of, how often in a row it could not stand as it did.
     :ivar is_whole: whether all new memory is there again, and with it what stands over it.
-    :ivar gives_known: whether tensors that were there before are in the result.
+    :ivar returns_existing: whether tensors that were there before are in the result.
     """
 
     def __init__(self, trace: Trace, state: State, before: int) -> None:
         """before: how many memories are passed in ahead of those of the state."""
         self.trace, self.state = trace, state
         self._given = before + len(state.signature.nodes)
-        # by template the output that it stands over; of no meaning where it is no candidate
-        self._places = [(*how.memory, 0)[0] - self._given for how in trace.templates]
+        # by spec_of the output that it stands over; of no meaning where it is no candidate
+        self._places = [(*how.memory, 0)[0] - self._given for how in trace.specs]
         self._candidates = _candidates(trace, state, before)
-        self._last: dict[int, list[Last]] = {}  # by template, the newest first
-        self._rows: list[tuple[int, list[Last]]] = []  # the same
+        self._last: dict[int, list[PastOutput]] = {}  # by spec_of, the newest first
+        self._rows: list[tuple[int, list[PastOutput]]] = []  # the same
         self.is_whole = False
         self.misses: dict[int, int] = {}
-        self.gives_known = has_known(trace.tree)
-        self._nothing: list[Any] = [None] * len(trace.templates)
+        self.returns_existing = has_existing(trace.tree)
+        self._nothing: list[Any] = [None] * len(trace.specs)
 
-    def unseen(self) -> tuple[list[Buffer | None] | None, list[UOp | None], list[Any]]:
+    def reusable(self) -> tuple[list[Buffer | None] | None, list[UOp | None], list[Any]]:
         """(memory, nodes, tensors): by output, the memory that is to be written again, None where
-        there is none at all; by template, what it stands for again and the gradient that it is
+        there is none at all; by spec_of, what it stands for again and the gradient that it is
         again, None for those that are made anew. Who asks lets go of them before the next time."""
         self.is_whole = False
         found: list[Buffer | None] | None = None
@@ -119,7 +119,7 @@ class Again:
         left = len(self.trace.outputs)
         for place, several in self._rows:
             for one in several:
-                if one.is_unseen(self.state):
+                if one.is_unreferenced(self.state):
                     break
             else:
                 self._missed(place, several)
@@ -129,8 +129,8 @@ class Again:
             if found is None:
                 found = [None] * len(self.trace.outputs)
                 nodes, tensors = [*self._nothing], [*self._nothing]
-            found[self._places[place]] = one.things[-2]
-            nodes[place] = one.things[0]
+            found[self._places[place]] = one.objects[-2]
+            nodes[place] = one.objects[0]
             if one.tensor:
                 tensors[place] = one.tensor[0]
             if place in self.misses:
@@ -139,7 +139,7 @@ class Again:
         self.is_whole = not left
         return found, nodes, tensors
 
-    def _missed(self, place: int, several: list[Last]) -> None:
+    def _missed(self, place: int, several: list[PastOutput]) -> None:
         """Who keeps every result does not let go of the next one either."""
         self.misses[place] = misses = self.misses.get(place, 0) + 1
         if misses >= PATIENCE:
@@ -149,35 +149,35 @@ class Again:
         elif several and several[0].tensor:
             several.clear()  # it is the state's no more
 
-    def note(self, new: Sequence[TensorBase], nodes: Sequence[UOp | None]) -> None:
-        """What the templates became this time. nodes: those that they stand for again."""
+    def record(self, new: Sequence[TensorBase], nodes: Sequence[UOp | None]) -> None:
+        """What the specs became this time. nodes: those that they stand for again."""
         for place, number in self._candidates:
             if nodes[place] is None:
                 if place not in self._last:
                     self._last[place] = []
                     self._rows = [*self._last.items()]
                 several = self._last[place]
-                several.insert(0, Last(new[place], number))
+                several.insert(0, PastOutput(new[place], number))
                 del several[GENERATIONS:]
 
-    def only_result(self) -> list[Last] | None:
-        """What the only template became, where that is a result and stands over the only new
+    def only_result(self) -> list[PastOutput] | None:
+        """What the only spec_of became, where that is a result and stands over the only new
         memory: the list that is kept up to date."""
         if self._candidates != [(0, -1)] or len(self._nothing) > 1 or len(self.trace.outputs) > 1:
             return None
         return self._last.get(0)
 
 
-def has_taken(effect: Any, tensors: Sequence[Any]) -> bool:
+def is_applied(effect: Any, tensors: Sequence[Any]) -> bool:
     """Whether an effect has been taken before: its gradient is where it was."""
     return _is_gradient(effect) and tensors[effect.tree.number] is not None
 
 
 def _candidates(trace: Trace, state: State, before: int) -> list[tuple[int, int]]:
-    """(template, number in the state of what it replaces): gradients that replace others, and, with
+    """(spec_of, number in the state of what it replaces): gradients that replace others, and, with
     -1, small results. They stand alone over memory of their own."""
     given = before + len(state.signature.nodes)
-    over = [number for how in trace.templates for number in how.memory]
+    over = [number for how in trace.specs for number in how.memory]
     shown = _new_in(trace.tree)
     used = {*trace.replay.read, *trace.replay.written}  # type: ignore[union-attr]
     replaced = {place: number for number, place in trace.swaps or ()}
@@ -186,19 +186,23 @@ def _candidates(trace: Trace, state: State, before: int) -> list[tuple[int, int]
     over += [number for effect in others for number in _memory_in(effect)]
     put = {number for effect in others for number in _new_in(getattr(effect, "tree", None))}
     found = []
-    for place, how in enumerate(trace.templates):
+    for place, how in enumerate(trace.specs):
         if place in put or not _is_alone(how, trace, over, given):
             continue
         if place in gradients:
             number = replaced.get(place, -1)
-            if place not in shown and number >= 0 and before + state.place_of(number) not in used:
+            if (
+                place not in shown
+                and number >= 0
+                and before + state.memory_number(number) not in used
+            ):
                 found.append((place, number))
-        elif trace.nbytes(how.memory[0] - given) <= MOST_BYTES:
+        elif trace.nbytes(how.memory[0] - given) <= MAX_BYTES:
             found.append((place, -1))
     return found
 
 
-def _is_alone(how: Template, trace: Trace, over: list[int], given: int) -> bool:
+def _is_alone(how: TensorSpec, trace: Trace, over: list[int], given: int) -> bool:
     """Whether it is all there is of a memory that is new at every replay."""
     if how.moves is None or how.memory[0] < given or over.count(how.memory[0]) > 1:
         return False
@@ -206,7 +210,7 @@ def _is_alone(how: Template, trace: Trace, over: list[int], given: int) -> bool:
 
 
 def _is_gradient(effect: Any) -> bool:
-    return isinstance(effect, Grad) and isinstance(effect.tree, New)
+    return isinstance(effect, StoreGrad) and isinstance(effect.tree, NewLeaf)
 
 
 def _memory_in(effect: Any) -> tuple[int, ...]:
@@ -216,6 +220,8 @@ def _memory_in(effect: Any) -> tuple[int, ...]:
 
 def _new_in(tree: Any) -> set[int]:
     """The numbers of the new tensors in a tree."""
-    if isinstance(tree, New):
+    if isinstance(tree, NewLeaf):
         return {tree.number}
-    return {n for item in tree.items for n in _new_in(item)} if isinstance(tree, Parts) else set()
+    return (
+        {n for item in tree.items for n in _new_in(item)} if isinstance(tree, TreeNode) else set()
+    )

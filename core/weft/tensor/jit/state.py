@@ -1,9 +1,11 @@
-"""What a function reaches besides its arguments: closure, globals, defaults, attributes.
+"""Captured state: the tensors and Python values that a function reaches besides its arguments, by
+closure, globals, defaults and attributes, with guards on all of it.
 
-A walk from the function finds every tensor and every Python value in there that may change between
-calls, and remembers how to see that none of it has: a few comparisons by identity, container by
-container. Code is not walked into where it is not the user's (this house, the standard library, and
-array libraries); what is hidden there is found by the memory that kernels read, see `function.py`.
+A traversal from the function finds each container that may change between calls. The guards compare
+the items of each container by identity. Library code (weft, the standard library, array libraries)
+is not traversed; the memory that kernels read shows what tensors are hidden there (`trace.py`).
+
+Source: PyTorch, TorchDynamo (guards on closures, globals and attributes).
 """
 
 from __future__ import annotations
@@ -30,13 +32,20 @@ from weakref import ref
 
 from weft.base.members import Member
 from weft.base.weak import WeakMembers
-from weft.tensor.jit.arguments import PLAIN, Arguments, Refused, Same, children, is_walked
-from weft.tensor.jit.lookup import attributes, has_member, name_of, slots, wrapped
-from weft.tensor.jit.unwatched import Unwatched, is_foreign_array, qualified
+from weft.tensor.jit.signature import (
+    PLAIN,
+    ByIdentity,
+    Signature,
+    UnsupportedArgument,
+    children,
+    is_user_code,
+)
+from weft.tensor.jit.static_attributes import attributes, has_member, name_of, slots, wrapped
+from weft.tensor.jit.untracked_arrays import UntrackedArrays, is_foreign_array, qualified
 from weft.tensor.protocol import TensorBase
 from weft.uop import UOp
 
-_MOST_BYTES = 1 << 16
+_MAX_BYTES = 1 << 16
 _MISSING = object()
 
 DICT, LIST, CELL, NAME, SLOT, VARIABLE = "dict", "list", "cell", "name", "slot", "variable"
@@ -52,25 +61,25 @@ _changed = next(_changes)
 
 
 def states() -> list[State]:
-    """All that there are."""
+    """All states that are alive."""
     return list(_states)
 
 
 def states_epoch() -> tuple[int, int]:
-    """The same until one is made, or goes, or watches others than before."""
+    """An epoch: it changes when a state is created, deleted, or watches other nodes."""
     return _changed, len(_states)
 
 
 class Container:
-    """Something that can be changed, and what was in it."""
+    """A mutable container and its items at the last snapshot."""
 
     __slots__ = ("keys", "kind", "of", "path", "values")
 
     def __init__(self, kind: str, of: Any, path: str, keys: list[Any], values: tuple[Any, ...]):
         self.kind, self.of, self.path, self.keys, self.values = kind, of, path, keys, values
 
-    def now(self) -> tuple[list[Any], tuple[Any, ...]]:
-        """What is in it now."""
+    def read(self) -> tuple[list[Any], tuple[Any, ...]]:
+        """Its current keys and items."""
         if self.kind is DICT:
             return list(self.of), tuple(self.of.values())
         if self.kind is LIST:
@@ -83,8 +92,8 @@ class Container:
             return self.keys, (self.of.get(_MISSING),)
         return self.keys, tuple([getattr(self.of, key, _MISSING) for key in self.keys])
 
-    def put(self, key: Any, value: Any) -> None:
-        """Change one of its places."""
+    def write(self, key: Any, value: Any) -> None:
+        """Store an item."""
         if self.kind is CELL:
             self.of.cell_contents = value
         elif self.kind is VARIABLE:
@@ -97,8 +106,8 @@ class Container:
             self.of[key] = value
 
     def snapshot(self) -> None:
-        """From now on what is in it is what was in it."""
-        self.keys, self.values = self.now()
+        """Make its current items the ones to compare with."""
+        self.keys, self.values = self.read()
 
 
 def _cell(cell: Any) -> Any:
@@ -109,16 +118,16 @@ def _cell(cell: Any) -> Any:
 
 
 class State:
-    """A walk over what some roots reach.
+    """All that some roots reach, with guards.
 
-    signature: of all of it, as of arguments. containers: everything that can be changed, in order.
+    signature: of the values, as for arguments. containers: the mutable containers, in order.
     """
 
     def __init__(self, roots: list[Any], hidden: Callable[[Any], bool]) -> None:
         global _changed
         _changed = next(_changes)
         _states.add(self)
-        self.signature = Arguments((), {})
+        self.signature = Signature((), {})
         self.containers: list[Container] = []
         self._seen: dict[int, int] = {}
         self._alive: list[Any] = []
@@ -126,17 +135,17 @@ class State:
         self._hidden = hidden
         self._uops: list[UOp] = []
         self.watched: list[UOp] = []
-        self.unwatched = Unwatched()
+        self.untracked = UntrackedArrays()
         for root in roots:
             self._visit(root, name_of(root).rpartition(".")[2])
-        self.signature.grads.clear()  # those of now are in `_grads`, others would be held for good
+        self.signature.grads.clear()  # they would be kept alive; `_grads` follows the current ones
         self._remember()
 
     @property
     def tensors(self) -> list[TensorBase]:
         return self.signature.tensors
 
-    # ---- whether it is as it was ----------------------------------------------------------------
+    # ---- guards ---------------------------------------------------------------------------------
 
     def _remember(self) -> None:
         self._dicts = [(c.of, c) for c in self.containers if c.kind is DICT]
@@ -144,19 +153,19 @@ class State:
         self.snapshot()
 
     def snapshot(self) -> None:
-        """Take what there is now for what is to be found again."""
+        """Make the current values the ones that the guards expect."""
         for container in self.containers:
             container.snapshot()
-        self._look_up()
-        self._see_tensors()
+        self._build_checks()
+        self._snapshot_tensors()
 
-    def _see_tensors(self) -> None:
+    def _snapshot_tensors(self) -> None:
         self._uops = list(map(_node_of, self.tensors))
         self._grads = list(map(_grad_of, self.tensors))
         self._flags = list(map(_flag_of, self.tensors))
 
-    def _look_up(self) -> None:
-        """Cells, names and slots, arranged so that many are looked at by one call."""
+    def _build_checks(self) -> None:
+        """Group cells, names and slots so that one call compares many of them."""
         self._others: list[Container] = []
         self._cells: list[tuple[Any, Any]] = []
         self._getters: list[tuple[Any, Any, tuple[Any, ...]]] = []
@@ -168,22 +177,24 @@ class State:
                 self._others.append(c)
             elif c.kind is CELL:
                 self._cells.append((c.of, c.values[0]))
-            elif c.kind is NAME:  # several functions share their globals
+            elif c.kind is NAME:  # functions of one module share their globals
                 names.setdefault(id(c.of), (c.of, {}))[1].update(zip(c.keys, c.values))
             else:
                 keys = [*c.keys, c.keys[-1]]
                 self._getters.append((attrgetter(*keys), c.of, (*c.values, c.values[-1])))
-        self._is_bare = not (self.containers or self.tensors or self._arrays)
+        self._is_empty = not (self.containers or self.tensors or self._arrays)
         for of, known in names.values():
             keys = [*known, next(iter(known))]  # two at least, for which a getter gives a tuple
             self._getters.append((itemgetter(*keys), of, tuple([known[key] for key in keys])))
 
-    def swap(
+    def replace_tensors(
         self, changes: Iterable[tuple[int, TensorBase]], containers: Iterable[int] | None = None
     ) -> None:
-        """Tensors that stand as others did have taken their places, by number: the signature is the
-        same, over other memory. containers: the numbers of those that they were put into; None:
-        any."""
+        """Replace tensors by others of the same layout over other memory; the key stays.
+
+        changes: (number, new tensor). containers: the numbers of the containers that have changed;
+        None: any may have.
+        """
         signature = self.signature
         nodes = list(signature.nodes)
         for number, tensor in changes:
@@ -196,34 +207,33 @@ class State:
             return
         changed = {id(self.containers[number].of) for number in containers}
         met = [c for c in self.containers if id(c.of) in changed] if changed else []
-        for container in met:  # several functions may share what was put into
+        for container in met:  # several functions may share a container
             container.snapshot()
         if any(c.kind is not DICT and c.kind is not LIST for c in met):
-            self._look_up()
-        self._see_tensors()
+            self._build_checks()
+        self._snapshot_tensors()
 
-    def held(self) -> list[UOp]:
-        """The nodes that it holds on to, besides the tensors themselves."""
+    def held_nodes(self) -> list[UOp]:
+        """The nodes that it references, besides the tensors."""
         return [*self._uops, *self.signature.nodes, *self.watched]
 
-    def watch(self, nodes: list[UOp]) -> None:
-        """Hold on to these, for who wants to know how many others do."""
+    def watch_nodes(self, nodes: list[UOp]) -> None:
+        """Reference these nodes, for a reader that counts references."""
         global _changed
         if self.watched != nodes:
             _changed = next(_changes)
             self.watched = nodes
 
-    def place_of(self, number: int) -> int:
-        """The number of the memory below a tensor that is movement of one memory."""
+    def memory_number(self, number: int) -> int:
+        """The number of the buffer below a tensor that is a view of one buffer."""
         return self.signature.nodes[self._uops[number].base]
 
-    def knows(self, number: int, tensor: TensorBase, node: UOp) -> bool:
+    def is_tensor_at(self, number: int, tensor: TensorBase, node: UOp) -> bool:
         """Whether this is the tensor of that number, over this node."""
         return self.tensors[number] is tensor and self._uops[number] is node
 
-    def holds(self) -> bool:
-        """Whether everything still is the same, by identity."""
-        # kinds that are absent are skipped: `replay_specialization.py` says why
+    def is_unchanged(self) -> bool:
+        """Whether all guards hold: each container has the same items, by identity."""
         for there, c in self._dicts:
             if len(there) != len(c.values) or not all(map(is_, there.values(), c.values)):
                 return False
@@ -232,7 +242,7 @@ class State:
         for there, c in self._lists:
             if len(there) != len(c.values) or not all(map(is_, there, c.values)):
                 return False
-        if self._is_bare:
+        if self._is_empty:
             return True
         try:
             for cell, content in self._cells:  # there are few
@@ -241,10 +251,10 @@ class State:
             for getter, of, values in self._getters:
                 if not all(map(is_, getter(of), values)):
                     return False
-        except (ValueError, LookupError, AttributeError):  # something is not there any more
+        except (ValueError, LookupError, AttributeError):  # something was deleted
             return False
         for c in self._others:
-            if not all(map(is_, c.now()[1], c.values)):
+            if not all(map(is_, c.read()[1], c.values)):
                 return False
         for shown, raw in self._arrays:
             if memoryview(shown).tobytes() != raw:
@@ -256,7 +266,7 @@ class State:
             and list(map(_flag_of, tensors)) == self._flags
         )
 
-    # ---- the walk -------------------------------------------------------------------------------
+    # ---- traversal ------------------------------------------------------------------------------
 
     def _visit(self, value: Any, path: str) -> None:
         kind = type(value)
@@ -288,11 +298,13 @@ class State:
             add(
                 (
                     kind,
-                    frozenset((i.__class__, i if i.__class__ in PLAIN else Same(i)) for i in value),
+                    frozenset(
+                        (i.__class__, i if i.__class__ in PLAIN else ByIdentity(i)) for i in value
+                    ),
                 )
             )
         elif isinstance(value, (enum.Enum, Member)):
-            add(Same(value))
+            add(ByIdentity(value))
         elif isinstance(value, FunctionType):
             self._visit_function(value, path)
         elif isinstance(value, MethodType):
@@ -306,32 +318,32 @@ class State:
             self._visit_other(value, path)
 
     def _enter(self, kind: str, of: Any, path: str, paths: list[str]) -> None:
-        """A container that can be changed, and what is in it."""
+        """Add a mutable container and visit its items."""
         made = Container(kind, of, path, [], ())
         if kind is DICT:
             shown = [key for key, item in of.items() if not self._hidden(item)]
-            told = [key if key.__class__ in PLAIN else Same(key) for key in shown]
+            told = [key if key.__class__ in PLAIN else ByIdentity(key) for key in shown]
             self.signature.key.append((of.__class__, *told))
         else:
             self.signature.key.append((of.__class__, len(of)))
         self.containers.append(made)
-        for item, written in zip(made.now()[1], paths):
+        for item, written in zip(made.read()[1], paths):
             self._visit(item, written)
 
     def _enter_names(self, kind: str, of: Any, path: str, names: list[str]) -> None:
         made = Container(kind, of, path, names, ())
         self.containers.append(made)
         self.signature.key.append((kind, *names))
-        for name, item in zip(names, made.now()[1]):
+        for name, item in zip(names, made.read()[1]):
             self._visit(item, f"{path}.{name}" if path else name)
 
     def _visit_function(self, function: Any, path: str) -> None:
         code = function.__code__
         self.signature.key.append(code)
         cells = list(zip(code.co_freevars, function.__closure__ or ()))
-        if not is_walked(function.__globals__.get("__name__")):
+        if not is_user_code(function.__globals__.get("__name__")):
             if (inner := wrapped(function)) is not None:
-                # a decorator that is not the user's (Tensor.train(), contextlib): what it holds
+                # a wrapper of a library (Tensor.train(), contextlib): visit its closure
                 for name, cell in cells:
                     self._visit(_cell(cell), name)
                 self._visit(inner, name_of(inner).rpartition(".")[2])
@@ -339,7 +351,7 @@ class State:
         for name, cell in cells:
             self.containers.append(Container(CELL, cell, name, [name], ()))
             self._visit(_cell(cell), name)
-        self.unwatched.names_of(code)
+        self.untracked.add_names_of(code)
         names = sorted(_names_in(code))
         there = function.__globals__
         used = [name for name in names if name in there]
@@ -350,14 +362,14 @@ class State:
             self._enter_names(SLOT, function, path, ["__defaults__", "__kwdefaults__"])
 
     def _visit_modules(self, values: Iterable[Any], names: list[str]) -> None:
-        """What these names are in the modules among `values`, and in the modules in those."""
+        """Visit these names in the modules among `values`, and in modules inside them."""
         stack, met = list(values), set[int]()
         while stack:
             module = stack.pop(0)
             if type(module) is not ModuleType or id(module) in met:
                 continue
             met.add(id(module))
-            if is_walked(module.__name__):
+            if is_user_code(module.__name__):
                 within = [name for name in names if name in vars(module)]
                 self._enter_names(NAME, vars(module), module.__name__, within)
                 stack += [vars(module)[name] for name in within]
@@ -365,8 +377,8 @@ class State:
                 self._visit(attributes(os.environ), "os.environ")
 
     def _visit_class(self, kind: type, path: str) -> None:
-        self.signature.key.append(Same(kind))
-        if not is_walked(kind.__module__) or kind.__module__.startswith("weft."):
+        self.signature.key.append(ByIdentity(kind))
+        if not is_user_code(kind.__module__) or kind.__module__.startswith("weft."):
             return
         for base in kind.__mro__[1:]:
             if base is not object:
@@ -375,7 +387,7 @@ class State:
         made = Container(NAME, vars(kind), path, names, ())
         self.containers.append(made)
         self.signature.key.append((NAME, *names))
-        for name, item in zip(names, made.now()[1]):
+        for name, item in zip(names, made.read()[1]):
             if isinstance(item, property):
                 item = item.fget
             elif isinstance(item, (staticmethod, classmethod)):
@@ -384,7 +396,7 @@ class State:
 
     def _visit_other(self, value: Any, path: str) -> None:
         kind = type(value)
-        if (inner := wrapped(value)) is not None and not is_walked(kind.__module__):
+        if (inner := wrapped(value)) is not None and not is_user_code(kind.__module__):
             self._visit(inner, path)  # as functools.lru_cache does
             return
         if kind is ref:
@@ -401,7 +413,7 @@ class State:
         if (
             kind is SimpleNamespace
             or kind.__module__ == "argparse"
-            or (is_walked(kind.__module__) and not isinstance(value, ModuleType))
+            or (is_user_code(kind.__module__) and not isinstance(value, ModuleType))
         ):
             self._visit(kind, kind.__name__)
             if (there := attributes(value)) is not None:
@@ -409,57 +421,57 @@ class State:
             if names := slots(value):
                 self._enter_names(SLOT, value, path, names)
             if there is None and not names and not is_array and is_foreign_array(value):
-                self.unwatched.note(path, f"a {qualified(value)}")
+                self.untracked.note(path, f"a {qualified(value)}")
         elif not is_array:
             self._visit_foreign(value, path)
 
     def _visit_foreign(self, value: Any, path: str) -> None:
-        """Something that is not looked into: by value where that is known not to change."""
+        """Add an object of a library: by value if it is immutable, else by identity."""
         if isinstance(value, ModuleType):
-            self.signature.key.append(Same(value))
+            self.signature.key.append(ByIdentity(value))
             return
         if is_foreign_array(value):
-            self.unwatched.note(path, f"a {qualified(value)}")
+            self.untracked.note(path, f"a {qualified(value)}")
         before = len(self.signature.roots)
         try:
             self.signature.add(value)
-        except Refused:
-            self.signature.key.append(Same(value))
+        except UnsupportedArgument:
+            self.signature.key.append(ByIdentity(value))
         del self.signature.roots[before:]
 
     def _visit_array(self, value: Any, path: str) -> None:
-        """An array: its bytes where they are few, else no more than that it is this one."""
+        """Add an array: by its bytes if they are few, else by identity."""
         try:
             seen = memoryview(value)
-            is_small = seen.nbytes <= _MOST_BYTES and "O" not in seen.format  # no Python objects
+            is_small = seen.nbytes <= _MAX_BYTES and "O" not in seen.format  # no Python objects
             raw = seen.tobytes() if is_small else None
             how = (seen.format, seen.shape)
         except (TypeError, ValueError, BufferError):
             raw = None
         if raw is None:
-            if not _is_users(type(value)):  # else what it holds is in its attributes
-                self.unwatched.note(path, f"a {qualified(value)} over 64 KiB or of Python objects")
-            self.signature.key.append(Same(value))
+            if not _is_users(type(value)):  # else its attributes are visited
+                self.untracked.note(path, f"a {qualified(value)} over 64 KiB or of Python objects")
+            self.signature.key.append(ByIdentity(value))
             return
         self._arrays.append((value, raw))
         self.signature.key.append((*how, raw))
 
 
 def _is_users(kind: type) -> bool:
-    """Whether all code of a class is the user's."""
-    return all(base is object or is_walked(base.__module__) for base in kind.__mro__)
+    """Whether a class has no base class of a library."""
+    return all(base is object or is_user_code(base.__module__) for base in kind.__mro__)
 
 
 def _is_plain_memory(kind: type) -> bool:
-    """Whether this is a type of the standard library's that shows its memory."""
+    """Whether this is a type of the standard library with the buffer protocol."""
     return kind is array or any(base.__module__ == "_ctypes" for base in kind.__mro__)
 
 
 def _names_in(code: CodeType) -> set[str]:
     """The names that code and the functions in it may look up in globals.
 
-    Tools that rewrite code, pytest's assertions for one, add names that no person can write. They
-    reach all of the tool.
+    Names that are no identifiers are skipped: tools that rewrite code, such as pytest, add them,
+    and they would reach the whole tool.
     """
     names = {name for name in code.co_names if name.isidentifier()}
     for constant in code.co_consts:

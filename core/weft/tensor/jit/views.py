@@ -1,9 +1,10 @@
-"""Views in a captured function: which tensors share their value with which others.
+"""View relations of a captured function: which tensors share a base.
 
-A replay makes its results anew, and has to say of which others they are views. What it writes is
-seen by the views of what it writes, so a recording is for calls whose arguments share as much.
+A replay creates its results and makes those views again that were views in the trace. A write is
+seen by all views of its base, so a trace is valid only for arguments that alias one another in the
+same way.
 
-in:  the tensors of a call      out: `ViewOf` for each result that is a view, a pattern to compare
+in:  the tensors of a call      out: a `ResultView` per result that is a view; alias groups
 """
 
 from __future__ import annotations
@@ -14,17 +15,17 @@ from typing import Any
 
 from weft.engine.recorded_steps import Unreplayable
 from weft.tensor.alias import base_of, is_view, repeats_elements
-from weft.tensor.jit.arguments import variables_free
+from weft.tensor.jit.signature import unbound_arg
 from weft.tensor.jit.state import State
 from weft.tensor.protocol import TensorBase
 from weft.tensor.realize import realize_tensors
 
 
 @dataclass(frozen=True, slots=True)
-class ViewOf:
+class ResultView:
     """The new tensor `number` is a view of the known tensor `known`, or else of the new one `of`.
 
-    steps: from there, see `weft.tensor.alias`.
+    steps: from that tensor to the view, see `weft.tensor.alias`.
     """
 
     number: int
@@ -34,17 +35,17 @@ class ViewOf:
 
 
 def realize_with_bases(tensors: Sequence[TensorBase]) -> None:
-    """Compute tensors, and the bases of views: both stand in the same memory then."""
+    """Realize tensors together with the bases of views, so that both have the same memory."""
     bases = {id(base): base for base in map(base_of, tensors)}
     realize_tensors(list(bases.values()))
     realize_tensors(tensors)
 
 
-def with_bases(known: Sequence[TensorBase], new: dict[int, TensorBase]) -> None:
+def add_bases(known: Sequence[TensorBase], new: dict[int, TensorBase]) -> None:
     """Add to the new tensors the bases that views among them need, unless a known tensor has them.
 
-    Several views share a base. A view that repeats elements has to stay one: a write to it is
-    refused.
+    Views that share a base need it. So does a view that repeats elements: a write to it is an
+    error, as long as it is a view.
     """
     seen: set[int] = set()
     there = {id(base_of(tensor)) for tensor in known}
@@ -56,8 +57,8 @@ def with_bases(known: Sequence[TensorBase], new: dict[int, TensorBase]) -> None:
             seen.add(id(base))
 
 
-def views_among(known: Sequence[TensorBase], new: Sequence[TensorBase]) -> list[ViewOf]:
-    """Which new tensors are views of known ones, or of other new ones."""
+def result_views(known: Sequence[TensorBase], new: Sequence[TensorBase]) -> list[ResultView]:
+    """The new tensors that are views of known ones, or of other new ones."""
     numbers = {id(t): number for number, t in enumerate(known)}
     fresh = {id(t): number for number, t in enumerate(new)}
     found = []
@@ -66,9 +67,9 @@ def views_among(known: Sequence[TensorBase], new: Sequence[TensorBase]) -> list[
             continue
         base, steps = tensor._alias
         if id(base) in numbers:
-            found.append(ViewOf(number, numbers[id(base)], 0, steps))
+            found.append(ResultView(number, numbers[id(base)], 0, steps))
         elif id(base) in fresh:
-            found.append(ViewOf(number, None, fresh[id(base)], steps))
+            found.append(ResultView(number, None, fresh[id(base)], steps))
         else:
             beside = [t for t in known if is_view(t) and base_of(t) is base]
             if not beside:
@@ -76,23 +77,25 @@ def views_among(known: Sequence[TensorBase], new: Sequence[TensorBase]) -> list[
             for other in beside:
                 own = other._alias[1]
                 if steps[: len(own)] == own:
-                    found.append(ViewOf(number, numbers[id(other)], 0, steps[len(own) :]))
+                    found.append(ResultView(number, numbers[id(other)], 0, steps[len(own) :]))
                     break
             else:
-                raise Unreplayable("it gives a view of a tensor that is neither argument nor state")
+                raise Unreplayable(
+                    "it returns a view of a tensor that is neither argument nor state"
+                )
     return found
 
 
-def without_values(views: Sequence[ViewOf]) -> list[Any]:
-    """What is the same at every call, whatever variables are bound to."""
-    return [(v.number, v.known, v.of, variables_free(v.steps, {})) for v in views]
+def unbound_views(views: Sequence[ResultView]) -> list[Any]:
+    """View relations without the values of variables, to compare two traces."""
+    return [(v.number, v.known, v.of, unbound_arg(v.steps, {})) for v in views]
 
 
-def shared_bases(tensors: Sequence[TensorBase], state: State) -> Any:
-    """Which of these tensors share their value with others of them, or with the state; () for none.
+def alias_groups(tensors: Sequence[TensorBase], state: State) -> Any:
+    """Alias groups: which of these tensors share a base with one another or with the state.
 
-    (number, number of the first tensor that has the same base, whether it is in the state itself),
-    counted in the state first and then here.
+    One (number, number of the first tensor with the same base, whether it is part of the state) per
+    tensor that shares one. Tensors of the state are numbered first.
     """
     if not tensors:
         return ()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from weft import Tensor, jit, nn
-from weft.tensor.jit.output_reuse import MOST_BYTES, PATIENCE
+from weft.tensor.jit.output_reuse import MAX_BYTES, PATIENCE
 from weft.uop import UOp
 
 
@@ -153,7 +153,7 @@ def test_two_results_over_one_memory():
 
 
 def test_large_results_are_given_back():
-    x = Tensor(np.ones(MOST_BYTES // 4 + 1, np.float32)).realize()
+    x = Tensor(np.ones(MAX_BYTES // 4 + 1, np.float32)).realize()
     step = ready(lambda x: x + 1, x)
     memory = weakref.ref(step(x).uop.base.buffer)
     gc.collect()

@@ -85,11 +85,11 @@ def test_every_change_is_noticed(change):
     Tensor.realize(*nn.state.get_parameters(model))
     function = function_over(model)
     state = walked(function)
-    assert state.holds() and walked(function).signature.key == state.signature.key
+    assert state.is_unchanged() and walked(function).signature.key == state.signature.key
     change(model)
     fresh = walked(function)
-    assert not state.holds() or fresh.signature.key != state.signature.key
-    assert fresh.holds()
+    assert not state.is_unchanged() or fresh.signature.key != state.signature.key
+    assert fresh.is_unchanged()
 
 
 def test_cells_and_globals():
@@ -99,13 +99,13 @@ def test_cells_and_globals():
         return x * w + number + by_name["number"]
 
     state = walked(function)
-    assert state.holds()
+    assert state.is_unchanged()
     number = 2
-    assert not state.holds() and walked(function).signature.key != state.signature.key
+    assert not state.is_unchanged() and walked(function).signature.key != state.signature.key
     number = 1
     assert walked(function).signature.key == state.signature.key
     w = Tensor([2.0]).realize()
-    assert not state.holds() and walked(function).signature.key == state.signature.key
+    assert not state.is_unchanged() and walked(function).signature.key == state.signature.key
 
 
 @pytest.mark.parametrize("kind", [types.SimpleNamespace, argparse.Namespace])
@@ -113,7 +113,7 @@ def test_namespaces(kind):
     options = kind(rate=1.0)
     state = walked(function_over(options))
     options.rate = 2.0
-    assert not state.holds()
+    assert not state.is_unchanged()
 
 
 def test_slots():
@@ -123,18 +123,18 @@ def test_slots():
     value = Slotted()
     value.number = 1
     state = walked(function_over(value))
-    assert state.holds()
+    assert state.is_unchanged()
     value.number = 2
-    assert not state.holds()
+    assert not state.is_unchanged()
 
 
 def test_small_arrays_are_watched_and_large_ones_told():
     small, large = np.zeros(4), np.zeros(1 << 20)
     state = walked(function_over(small))
-    assert state.holds() and state.unwatched.read() is None
+    assert state.is_unchanged() and state.untracked.first_read() is None
     small[1] = 1
-    assert not state.holds()
-    assert "numpy.ndarray over 64 KiB" in walked(function_over(large)).unwatched.read()
+    assert not state.is_unchanged()
+    assert "numpy.ndarray over 64 KiB" in walked(function_over(large)).untracked.first_read()
 
 
 def test_attributes_of_modules_that_code_names():
@@ -143,16 +143,16 @@ def test_attributes_of_modules_that_code_names():
     there = {"configuration": module, "__name__": "somewhere"}
     function = eval("lambda x: x * configuration.rate", there)
     state = walked(function)
-    assert state.holds()
+    assert state.is_unchanged()
     module.rate = 2.0
-    assert not state.holds()
+    assert not state.is_unchanged()
 
 
 def test_rings_end():
     model = Model()
     model.layers.append(model)
     model.layers.append(model.layers)
-    assert walked(model).holds()
+    assert walked(model).is_unchanged()
 
 
 def test_the_library_is_not_walked():
@@ -165,15 +165,15 @@ def test_swapping_a_tensor_for_one_that_stands_alike():
     number = next(i for i, t in enumerate(state.tensors) if t is model.w)
     before = dict(state.signature.nodes)
     made = model.w = Tensor([5.0, 6.0]).realize()
-    assert not state.holds()
-    state.swap([(number, made)])
-    assert state.holds() and state.tensors[number] is made
+    assert not state.is_unchanged()
+    state.replace_tensors([(number, made)])
+    assert state.is_unchanged() and state.tensors[number] is made
     assert list(state.signature.nodes.values()) == list(before.values())
     assert made.uop.base in state.signature.nodes
 
 
 def test_what_several_functions_share_is_taken_anew_for_all():
-    """Both look up one global and one cell; what one of them puts there, the other sees."""
+    """Both look up one global and one cell; what one of them stores there, the other sees."""
     shared = {"g": Tensor([1.0]).realize()}
 
     def made():
@@ -191,17 +191,17 @@ def test_what_several_functions_share_is_taken_anew_for_all():
     shared["__name__"] = "users"
     for name, change in (("cell", put), ("global", lambda value: shared.update(g=value))):
         state = walked(two if name == "cell" else shared["two"])
-        assert state.holds()
+        assert state.is_unchanged()
         number = 0
         value = Tensor([3.0]).realize()
         old = state.tensors[number]
         change(value)
-        assert not state.holds()
+        assert not state.is_unchanged()
         where = [n for n, c in enumerate(state.containers) if any(old is v for v in c.values)]
-        state.swap([(number, value)], where[:1])
-        assert state.holds() and state.tensors[number] is value
+        state.replace_tensors([(number, value)], where[:1])
+        assert state.is_unchanged() and state.tensors[number] is value
         change(old)
-        assert not state.holds()
+        assert not state.is_unchanged()
     assert one() is two()[0]
 
 
@@ -210,9 +210,9 @@ def test_what_is_not_there_yet():
         return held
 
     state = walked(late)
-    assert state.holds()
+    assert state.is_unchanged()
     held = 1
-    assert not state.holds() and late() == held
+    assert not state.is_unchanged() and late() == held
 
 
 def test_names_that_a_tool_adds_to_code_are_left_out():

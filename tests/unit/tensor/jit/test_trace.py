@@ -3,10 +3,10 @@
 import threading
 
 from weft import Tensor, Variable
-from weft.tensor.jit.arguments import Arguments
-from weft.tensor.jit.results import Known, New
+from weft.tensor.jit.pytree import ExistingLeaf, NewLeaf
+from weft.tensor.jit.signature import Signature
 from weft.tensor.jit.state import State
-from weft.tensor.jit.trace import Grad, Put, Turn, traced
+from weft.tensor.jit.trace import RebindTensor, StoreGrad, StoreItem, record_trace
 
 
 def run(function, *args):
@@ -14,14 +14,14 @@ def run(function, *args):
         if isinstance(tensor, Tensor):
             tensor.realize()
     state = State([function], lambda value: False)
-    return traced(function, args, {}, Arguments(args, {}), state, "it")
+    return record_trace(function, args, {}, Signature(args, {}), state, "it")
 
 
 def test_results_and_their_memory():
     x = Tensor([1.0, 2.0])
     made = run(lambda x: (x + 1, x, x[1:]), x)
-    assert made.reason is None and made.tree.items == (New(0), Known(0), New(1))
-    assert [t.memory for t in made.templates] == [(1,), (0,)]
+    assert made.reason is None and made.tree.items == (NewLeaf(0), ExistingLeaf(0), NewLeaf(1))
+    assert [t.memory for t in made.specs] == [(1,), (0,)]
     assert len(made.outputs) == 1 and made.effects == []
     assert made.result[0].tolist() == [2.0, 3.0]
 
@@ -44,9 +44,9 @@ def test_effects():
 
     x = Tensor([1.0, 2.0])
     made = run(function, x)
-    puts = {e.key: e.tree for e in made.effects if isinstance(e, Put)}
-    assert puts["w"] == New(0) and puts["new"].items[1] == 3
-    assert [e.number for e in made.effects if isinstance(e, Grad)] == [0]
+    stores = {e.key: e.tree for e in made.effects if isinstance(e, StoreItem)}
+    assert stores["w"] == NewLeaf(0) and stores["new"].items[1] == 3
+    assert [e.number for e in made.effects if isinstance(e, StoreGrad)] == [0]
     assert made.swaps is None  # a list has come where there was none
 
 
@@ -63,12 +63,12 @@ def test_a_tensor_that_turns_to_other_memory():
     view = Tensor([[1.0, 2.0], [3.0, 4.0]]).realize()
     view.replace(view.permute(1, 0))
     made = run(lambda v: v.assign(v + 1), view)
-    assert [type(e) for e in made.effects] == [Turn] and made.replay.written == []
+    assert [type(e) for e in made.effects] == [RebindTensor] and made.replay.written == []
 
 
 def test_writes_in_place_are_no_effects():
     made = run(lambda x: x.assign(x + 1), Tensor([1.0]))
-    assert made.effects == [] and made.replay.written == [0] and made.tree == Known(0)
+    assert made.effects == [] and made.replay.written == [0] and made.tree == ExistingLeaf(0)
 
 
 kept = []
@@ -106,4 +106,4 @@ def test_a_variable_that_is_bound_to_another_value_inside():
 def test_draws_are_noted():
     Tensor.manual_seed(1)
     made = run(lambda x: x + Tensor.rand(2), Tensor([1.0, 2.0]))
-    assert [draw[3] for draw in made.draws] == [2]
+    assert [draw[3] for draw in made.rng_draws] == [2]

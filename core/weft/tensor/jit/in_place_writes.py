@@ -1,6 +1,8 @@
-"""What a captured function writes in place: who else reads that memory.
+"""In-place writes of a replay: copy the old value for readers outside of the captured function
+(write-after-read hazards).
 
-in:  the memory that is written, what is known of it      out: readers out of sight on copies
+in:  the memory that is written, the tensors of the call and the state
+out: other readers of that memory, moved to copies
 """
 
 from __future__ import annotations
@@ -17,20 +19,19 @@ from weft.tensor.protocol import TensorBase
 from weft.tensor.realize import realize_tensors
 from weft.uop import Ops, UOp
 
-_OF_NOBODY = next(map(sys.getrefcount, [object()])) - 1
+_ONE_OWNER = next(map(sys.getrefcount, [object()])) - 1
 
 
-class Moved(Exception):
-    """Computing what was pending gave a tensor of the call, or of the state, other memory."""
+class MemoryMoved(Exception):
+    """Realizing a reader has moved a tensor of the call, or of the state, to other memory."""
 
 
-class Watch:
-    """The nodes of a state under which memory stands that is written.
+class ReaderCounts:
+    """Reference counts of the nodes of a state over memory that is written.
 
-    A view can only be made by holding on to one of them. So while nobody holds on to them but those
-    that are known there is no reader out of sight, and not all tensors need to be looked at.
-    Whoever else does, a graph that is kept for its gradients for instance, might let go of one when
-    a reader comes: then nothing can be told from numbers.
+    A new reader has to reference one of these nodes. While the counts are those of the known owners
+    there is no hidden reader, and the live tensors need no scan. With any other owner, for instance
+    a saved graph, the counts prove nothing: it may release a node when a reader takes one.
     """
 
     __slots__ = ("_counts", "_epoch", "_nodes")
@@ -40,31 +41,31 @@ class Watch:
         for tensor in state.tensors:
             below = traversal(tensor._uop)
             if not written.isdisjoint(below):
-                found.update((node, _OF_NOBODY) for node in below if node.src)
-        state.watch(list(found))
+                found.update((node, _ONE_OWNER) for node in below if node.src)
+        state.watch_nodes(list(found))
         self._nodes, self._epoch = state.watched, states_epoch()
         above = [source for node in self._nodes for source in node.src]
         shown = [tensor._uop for tensor in state.tensors]
-        for node in [*above, *shown, *(node for each in states() for node in each.held())]:
+        for node in [*above, *shown, *(node for each in states() for node in each.held_nodes())]:
             if node in found:
                 found[node] += 1
         self._counts = list(found.values())
 
-    def sees_nobody(self) -> bool:
-        """Whether nobody else holds on to them."""
+    def has_no_readers(self) -> bool:
+        """Whether only the known owners reference the nodes."""
         return list(map(sys.getrefcount, self._nodes)) == self._counts and not self.is_stale()
 
     def is_stale(self) -> bool:
-        """Whether states have come or gone, which are known to hold on to some."""
+        """Whether states, which are known owners, were added or removed since."""
         return states_epoch() != self._epoch
 
 
-def protect(nodes: set[UOp], known: Iterable[TensorBase]) -> None:
-    """Those out of sight that read `nodes` and share their value with none of `known`, which are
-    about to be written there, get memory of their own.
+def copy_hidden_readers(nodes: set[UOp], known: Iterable[TensorBase]) -> None:
+    """Move live tensors that read `nodes` to copies, before `known` are written there. Tensors that
+    share a base with one of `known` stay.
 
-    :raises Moved: where a reader was to be written into that memory. It is now, and `known` have
-        the old value elsewhere.
+    :raises MemoryMoved: if a pending write of a reader went to that memory, so that one of `known`
+        has its value elsewhere now.
     """
     known = list(known)
     before = [tensor._uop for tensor in known]
@@ -81,10 +82,10 @@ def protect(nodes: set[UOp], known: Iterable[TensorBase]) -> None:
         if not is_settled(tensor._uop):
             realize_tensors([tensor])
         below = traversal(tensor._uop)
-        # a contiguous part is computed as a window of the same memory
+        # a contiguous part may be a window of the same memory
         if not nodes.isdisjoint(below) or any(map(binding.is_shared, below)):
             copy = tensor.detach().clone().realize()
             tensor._uop = copy._uop
             changed(tensor)
     if any(tensor._uop is not node for tensor, node in zip(known, before)):
-        raise Moved
+        raise MemoryMoved

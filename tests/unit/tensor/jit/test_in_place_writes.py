@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 
 from weft import Tensor
+from weft.tensor.jit.in_place_writes import ReaderCounts, copy_hidden_readers
 from weft.tensor.jit.state import State
-from weft.tensor.jit.written import Watch, protect
 
 
 def state_of(tensor):
@@ -13,13 +13,13 @@ def state_of(tensor):
 
 def watched(tensor):
     state = state_of(tensor)
-    return state, Watch(state, {tensor.uop.base})
+    return state, ReaderCounts(state, {tensor.uop.base})
 
 
 def test_readers_are_seen_and_their_end_too():
     tensor = Tensor([[1.0, 2.0]]).realize()
     _, watch = watched(tensor)
-    assert watch.sees_nobody()
+    assert watch.has_no_readers()
     for make in (
         lambda: tensor[0],
         lambda: tensor + 1,
@@ -27,18 +27,18 @@ def test_readers_are_seen_and_their_end_too():
         lambda: tensor.uop,
     ):
         reader = make()
-        assert not watch.sees_nobody()
+        assert not watch.has_no_readers()
         del reader
-        assert watch.sees_nobody()
+        assert watch.has_no_readers()
 
 
 def test_a_graph_that_was_there_from_the_start_is_somebody():
     tensor = Tensor([[1.0, 2.0]]).realize()
     graph = (tensor * 2).uop
     _, watch = watched(tensor)
-    assert not watch.sees_nobody()
+    assert not watch.has_no_readers()
     del graph
-    assert watch.sees_nobody()
+    assert watch.has_no_readers()
 
 
 def test_states_that_come_and_go_say_that_it_was_of_another_time():
@@ -46,13 +46,13 @@ def test_states_that_come_and_go_say_that_it_was_of_another_time():
     first, watch = watched(tensor)
     assert not watch.is_stale()
     second, later = watched(tensor)
-    assert watch.is_stale() and not watch.sees_nobody() and later.sees_nobody()
-    watch = Watch(first, {tensor.uop.base})  # nobody holds on to others than before
-    assert watch.sees_nobody() and later.sees_nobody()
+    assert watch.is_stale() and not watch.has_no_readers() and later.has_no_readers()
+    watch = ReaderCounts(first, {tensor.uop.base})  # nobody holds on to others than before
+    assert watch.has_no_readers() and later.has_no_readers()
     del second, later
-    assert watch.is_stale() and not watch.sees_nobody()
-    watch = Watch(first, {tensor.uop.base})
-    assert watch.sees_nobody()
+    assert watch.is_stale() and not watch.has_no_readers()
+    watch = ReaderCounts(first, {tensor.uop.base})
+    assert watch.has_no_readers()
 
 
 def test_readers_out_of_sight_get_memory_of_their_own():
@@ -65,7 +65,7 @@ def test_readers_out_of_sight_get_memory_of_their_own():
         Tensor([3.0]).realize(),
     )
     memory, kept = tensor.uop.base, other.uop
-    protect({memory}, [known])
+    copy_hidden_readers({memory}, [known])
     assert memory not in twin.uop.toposort() and memory not in pending.uop.toposort()
     assert known.uop.base is tensor.uop is memory and other.uop is kept
     assert twin.tolist() == [2.0] and pending.tolist() == [2.0, 4.0]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from weft import Tensor, jit, nn, settings
-from weft.tensor.jit import lookup
+from weft.tensor.jit import static_attributes
 
 
 class Anything:
@@ -196,12 +196,15 @@ def test_wrapped_partial_bound_and_callable():
 def test_members_are_found_where_the_object_keeps_them():
     for kind in KINDS:
         thing = kind()
-        assert lookup.member(thing, "factor") == 2
-        assert lookup.member(thing, "shape") is None
-        assert lookup.wrapped(thing) is None
-    assert lookup.attributes(Raises()) == {"factor": 2}
-    assert lookup.attributes(SlotsRaise()) is None and lookup.attributes(3) is None
-    assert lookup.slots(SlotsRaise()) == ["factor"]
+        assert static_attributes.member(thing, "factor") == 2
+        assert static_attributes.member(thing, "shape") is None
+        assert static_attributes.wrapped(thing) is None
+    assert static_attributes.attributes(Raises()) == {"factor": 2}
+    assert (
+        static_attributes.attributes(SlotsRaise()) is None
+        and static_attributes.attributes(3) is None
+    )
+    assert static_attributes.slots(SlotsRaise()) == ["factor"]
 
 
 def test_private_slots_have_their_mangled_name():
@@ -212,13 +215,16 @@ def test_private_slots_have_their_mangled_name():
             self.__hidden = 1
 
     thing = Private()
-    assert lookup.slots(thing) == ["_Private__hidden"]
-    assert lookup.member(thing, "_Private__hidden") == 1
+    assert static_attributes.slots(thing) == ["_Private__hidden"]
+    assert static_attributes.member(thing, "_Private__hidden") == 1
 
 
 def test_names():
-    assert lookup.name_of(Model.forward) == "Model.forward"
-    assert lookup.name_of(Model().forward) == "Model.forward"
-    assert lookup.name_of(functools.partial(len)) == "len"
-    assert lookup.name_of(Raises()) == "Raises" and lookup.name_of(Anything()) == "Anything"
-    assert lookup.innermost(twice(Model.forward)) is Model.forward
+    assert static_attributes.name_of(Model.forward) == "Model.forward"
+    assert static_attributes.name_of(Model().forward) == "Model.forward"
+    assert static_attributes.name_of(functools.partial(len)) == "len"
+    assert (
+        static_attributes.name_of(Raises()) == "Raises"
+        and static_attributes.name_of(Anything()) == "Anything"
+    )
+    assert static_attributes.innermost(twice(Model.forward)) is Model.forward

@@ -1,6 +1,8 @@
-"""What differs between two calls of a captured function, in words: the cause of a new recording.
+"""Retrace reason: say in words what differs between two calls of a captured function.
 
-in:  a call's arguments, and the state that its function reaches      out: lists of (name, value)
+in:  the arguments of a call and the state of its function      out: lists of (name, value)
+
+Source: JAX, `jax_explain_cache_misses`; PyTorch, recompile reasons.
 """
 
 from __future__ import annotations
@@ -11,32 +13,32 @@ from typing import Any, TypeAlias
 from weft.base.arguments import kind_of, shown
 from weft.base.errors import WeftError
 from weft.shape.movement import say_shape
-from weft.tensor.jit.arguments import PLAIN, children
+from weft.tensor.jit.signature import PLAIN, children
 from weft.tensor.jit.state import DICT, LIST, State
 from weft.tensor.protocol import TensorBase
 
-# By name, in the order of the walk, what stands there.
+# (name, description of the value), in the order of the traversal
 Facts: TypeAlias = list[tuple[str, str]]
 
-_MOST_FACTS = 1 << 14
-_DEEPEST = 8
+_MAX_FACTS = 1 << 14
+_MAX_DEPTH = 8
 
 
 def facts_of_arguments(
     names: Sequence[str], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Facts:
-    """What each argument is, and what stands in the containers among them."""
+    """The facts of each argument and of the items of containers."""
     found: Facts = []
     for place, value in enumerate(args):
         name = names[place] if place < len(names) else f"argument {place}"
         found += _facts(name, value, 0)
     for name in sorted(kwargs):
         found += _facts(name, kwargs[name], 0)
-    return found[:_MOST_FACTS]
+    return found[:_MAX_FACTS]
 
 
 def facts_of_state(state: State) -> Facts:
-    """What the function reaches: containers, and the Python values and tensors in them."""
+    """The facts of captured state: containers, and the Python values and tensors in them."""
     found: Facts = []
     for container in state.containers:
         path, kind = container.path, container.kind
@@ -50,20 +52,20 @@ def facts_of_state(state: State) -> Facts:
             name = f"{path}[{key!r}]" if kind is DICT or kind is LIST else str(key)
             if kind is not LIST and kind is not DICT and path and path != key:
                 name = f"{path}.{key}"
-            if _is_told(value):
+            if _is_shown(value):
                 found.append((name, _text(value)))
-        if len(found) > _MOST_FACTS:
+        if len(found) > _MAX_FACTS:
             break
     return found
 
 
 def facts_of_mode(names: Sequence[str], mode: Sequence[Any]) -> Facts:
-    """Settings and modes around the call."""
+    """The facts of settings and modes."""
     return [(name, shown(value)) for name, value in zip(names, mode)]
 
 
 def difference(before: Facts, after: Facts) -> str | None:
-    """The first name whose value is another, and both values; None where nothing tells."""
+    """The first name whose value differs, with both values; None if no fact differs."""
     old, new = dict(before), dict(after)
     for name, value in after:
         was = old.get(name)
@@ -77,13 +79,13 @@ def difference(before: Facts, after: Facts) -> str | None:
     return None
 
 
-def _is_told(value: Any) -> bool:
+def _is_shown(value: Any) -> bool:
     return type(value) in PLAIN or isinstance(value, (float, TensorBase))
 
 
 def _facts(name: str, value: Any, depth: int) -> Iterator[tuple[str, str]]:
     yield name, _text(value)
-    if depth < _DEEPEST and not isinstance(value, TensorBase):
+    if depth < _MAX_DEPTH and not isinstance(value, TensorBase):
         for written, item in children(value):
             yield from _facts(name + written, item, depth + 1)
 

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from weft import Tensor, Variable, jit, settings
-from weft.tensor.jit.difference import difference
+from weft.tensor.jit.retrace_reason import difference
 
 X = Tensor([1.0, 2.0])
 

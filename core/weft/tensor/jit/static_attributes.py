@@ -1,8 +1,9 @@
-"""Attributes of foreign objects, looked up without running code of theirs.
+"""Static attribute lookup: read attributes of foreign objects without running their code.
 
-`getattr` and `hasattr` call an object's `__getattr__` and its properties, which may give anything
-for any name, raise anything, or change something. Here the type decides, as for the special methods
-of the language (Python reference, "Special method lookup").
+`getattr` and `hasattr` call `__getattr__` and properties, which may return any value, raise, or
+have side effects. Here the type decides, as for special methods.
+
+Source: Python, `inspect.getattr_static`; Python reference, "Special method lookup".
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def has_member(kind: type, name: str) -> bool:
 
 
 def attributes(value: Any) -> dict[str, Any] | None:
-    """The attributes that are kept in an object itself; None for one that keeps none."""
+    """The instance dictionary of an object; None if it has none."""
     for base in type(value).__mro__:
         found = base.__dict__.get("__dict__")
         if isinstance(found, GetSetDescriptorType):
@@ -50,7 +51,7 @@ def attributes(value: Any) -> dict[str, Any] | None:
 
 
 def member(value: Any, name: str, default: Any = None) -> Any:
-    """An attribute that an object keeps itself, in its dictionary or in a slot."""
+    """An attribute in the instance dictionary or in a slot."""
     there = attributes(value)
     if there is not None and name in there:
         return there[name]
@@ -67,7 +68,7 @@ def member(value: Any, name: str, default: Any = None) -> Any:
 
 
 def field(value: Any, name: str) -> Any:
-    """A field of a dataclass: what the object keeps, or the default that its class holds."""
+    """A field of a dataclass: the attribute of the instance, or the default of its class."""
     found = member(value, name, _MISSING)
     if found is not _MISSING:
         return found
@@ -78,7 +79,7 @@ def field(value: Any, name: str) -> Any:
 
 
 def slots(value: Any) -> list[str]:
-    """The names of an object's slots that hold something."""
+    """The names of the slots of an object that have a value."""
     found: list[str] = []
     for base in type(value).__mro__:
         names = base.__dict__.get("__slots__", ())
@@ -92,7 +93,7 @@ def slots(value: Any) -> list[str]:
 
 
 def wrapped(value: Any) -> Any:
-    """The function that `functools.wraps` says this one wraps; None where it wraps none."""
+    """The function in `__wrapped__`, as `functools.wraps` sets it; None if there is none."""
     found = member(value, "__wrapped__")
     return found if callable(found) and found is not value else None
 
@@ -109,14 +110,14 @@ def innermost(function: Any) -> Any:
 
 
 def is_function(value: Any) -> bool:
-    """Whether this is a function or a method of Python's, whose attributes are safe to read."""
+    """Whether this is a Python function or method, whose attributes are safe to read."""
     if isinstance(value, MethodType):
         value = value.__func__
     return isinstance(value, (FunctionType, BuiltinFunctionType))
 
 
 def is_async(function: Any) -> bool:
-    """Whether a call of this gives a coroutine, or an asynchronous generator, of Python's."""
+    """Whether a call returns a coroutine or an asynchronous generator."""
     while isinstance(function, partial):
         function = function.func
     if not is_function(function):  # an object that can be called
@@ -129,7 +130,7 @@ def is_async(function: Any) -> bool:
 
 
 def check_is_function(function: Any) -> None:
-    """:raises ArgumentError: for what is no function, or has no result yet when it returns."""
+    """:raises ArgumentError: for a value that is no function, and for an async function."""
     if not callable(function) or isinstance(function, type):
         is_property = isinstance(function, (property, cached_property))
         raise ArgumentError(
@@ -139,15 +140,15 @@ def check_is_function(function: Any) -> None:
         )
     if is_async(function):
         raise ArgumentError(
-            "jit takes a function whose result is there when it returns",
+            "jit takes a function that returns its result, not a coroutine",
             asked=f"jit of the async function {name_of(function)}",
-            because="what an async function computes runs later, outside of the recording",
+            because="the body of an async function runs after the call, outside of the trace",
             try_="@jit on a def that computes, and call that in the async function",
         )
 
 
 def name_of(function: Any) -> str:
-    """How a callable is called: its qualified name, or that of its class."""
+    """The qualified name of a callable, or that of its class."""
     if isinstance(function, partial):
         return name_of(function.func)
     found = function.__qualname__ if isinstance(function, (FunctionType, MethodType)) else None

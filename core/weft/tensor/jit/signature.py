@@ -1,8 +1,10 @@
-"""What a call is given, as a value that can be looked up: the signature of its arguments.
+"""Call signature: flatten the arguments of a call into a cache key.
 
-Containers of any depth are taken apart. Of a tensor the signature says how it stands over its
-memory, of a Python value what it is; memory itself and the values of variables are left out, they
-may differ from one replay to the next.
+Containers of any depth are flattened. A tensor contributes the layout over its memory, a Python
+value contributes itself. The memory and the values of variables are no part of the key: they may
+differ from one replay to the next.
+
+Source: JAX, tracing cache (abstract values of a flattened pytree).
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from weft.base.dtype import DType
 from weft.base.errors import CaptureError
 from weft.base.members import Member
 from weft.schedule.arange import is_counter
-from weft.tensor.jit.lookup import attributes, field, has_member, slots
+from weft.tensor.jit.static_attributes import attributes, field, has_member, slots
 from weft.tensor.live_tensors import shares_bytes
 from weft.tensor.protocol import TensorBase
 from weft.uop import GroupOp, Ops, UOp
@@ -26,25 +28,25 @@ from weft.uop.sharding import parts_of
 from weft.uop.symbolic.sint import variable_and_value
 
 _MOVES = GroupOp.Movement
-_SHOWS = GroupOp.Movement | {Ops.DETACH, Ops.BITCAST}
+_SAME_MEMORY = GroupOp.Movement | {Ops.DETACH, Ops.BITCAST}
 _BUFFER = Ops.BUFFER
-_NOT_WALKED = frozenset({*sys.stdlib_module_names, "numpy", "torch", "jax", "ml_dtypes", "tqdm"})
+_LIBRARIES = frozenset({*sys.stdlib_module_names, "numpy", "torch", "jax", "ml_dtypes", "tqdm"})
 PLAIN = frozenset({int, bool, str, bytes, type(None), EllipsisType})
 _BY_VALUE = (DType, range, frozenset)
 _BY_IDENTITY = (enum.Enum, Member, type, BuiltinFunctionType, ModuleType)
-_definite: set[Any] = set()
-_MOST_DEFINITE = 1 << 14
+_without_variables: set[Any] = set()
+_MAX_WITHOUT_VARIABLES = 1 << 14
 
 
-def is_walked(module: Any) -> bool:
-    """Whether code of this module is the user's."""
+def is_user_code(module: Any) -> bool:
+    """Whether the code of this module is the user's, not a library's."""
     name = module if isinstance(module, str) else ""
     top = name.partition(".")[0]
-    return name.startswith(("weft.nn", "weft.amp")) or (top not in _NOT_WALKED and top != "weft")
+    return name.startswith(("weft.nn", "weft.amp")) or (top not in _LIBRARIES and top != "weft")
 
 
-class Same:
-    """An object that equals itself alone."""
+class ByIdentity:
+    """A key that compares its object by identity."""
 
     __slots__ = ("of",)
 
@@ -52,71 +54,71 @@ class Same:
         self.of = of
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and other.of is self.of
+        return isinstance(other, ByIdentity) and other.of is self.of
 
     def __hash__(self) -> int:
         return id(self.of)
 
 
-class Unready(Exception):
-    """A tensor that has work pending, or no memory of its own yet."""
+class Pending(Exception):
+    """A tensor is not realized, so it has no memory yet."""
 
 
-class Refused(Exception):
-    """An argument that cannot be part of a signature."""
+class UnsupportedArgument(Exception):
+    """An argument has a type that no signature can describe."""
 
     def __init__(self, value: Any, why: str) -> None:
         super().__init__(why)
         self.value = value
 
 
-def outline(node: UOp, nodes: dict[UOp, int], values: dict[UOp, int]) -> Any:
-    """How a value stands over its memory, the memory by number: whatever is settled has memory
-    here, a value that is detached from what stands in it too.
+def memory_layout(node: UOp, nodes: dict[UOp, int], values: dict[UOp, int]) -> Any:
+    """The layout of a realized value over its memory, as a key; buffers appear by number.
 
-    nodes: the BUFFERs met so far and their numbers, which grows. values: of bound variables, grows.
-    :raises Unready: where it has to be computed first.
+    nodes: the number of each BUFFER; new ones are added. values: of bound variables; new ones are
+    added.
+    :raises Pending: if the value has to be computed first.
     """
     moves: list[Any] = []
-    while node.op in _SHOWS:
+    while node.op in _SAME_MEMORY:
         arg = node.arg
         if node.op is Ops.BITCAST:
             if not shares_bytes(node):
-                raise Unready
+                raise Pending
             arg = node.dtype
-        elif arg not in _definite:
-            arg = variables_free(arg, values)
+        elif arg not in _without_variables:
+            arg = unbound_arg(arg, values)
         moves.append((node.op, arg))
         node = node.src[0]
     if node.op is Ops.BUFFER:
         number = nodes.setdefault(node, len(nodes))
         return (number, node.dtype, node.arg, node.src[0].arg, *moves)
     if node.op is Ops.MULTI:
-        parts = tuple([outline(part, nodes, values) for part in parts_of(node)])
+        parts = tuple([memory_layout(part, nodes, values) for part in parts_of(node)])
         return ("parts", node.arg, parts, *moves)
     if node.op is Ops.CONST or is_counter(node):
         return (node, *moves)
     if node.op is Ops.BIND:
-        return (free(node, values), *moves)
-    raise Unready
+        return (unbound(node, values), *moves)
+    raise Pending
 
 
-def variables_free(arg: Any, values: dict[UOp, int]) -> Any:
-    """The argument of a movement with its variables free; their values are noted."""
+def unbound_arg(arg: Any, values: dict[UOp, int]) -> Any:
+    """The argument of a movement op with its variables unbound; `values` receives their values."""
     if isinstance(arg, tuple):
-        found = tuple([variables_free(item, values) for item in arg])
+        found = tuple([unbound_arg(item, values) for item in arg])
         if all(new is old for new, old in zip(found, arg)):
             if not any(isinstance(item, (UOp, tuple)) for item in arg):
-                if len(_definite) >= _MOST_DEFINITE:
-                    _definite.clear()
-                _definite.add(arg)
+                if len(_without_variables) >= _MAX_WITHOUT_VARIABLES:
+                    _without_variables.clear()
+                _without_variables.add(arg)
             return arg
         return found
-    return free(arg, values) if isinstance(arg, UOp) else arg
+    return unbound(arg, values) if isinstance(arg, UOp) else arg
 
 
-def free(node: UOp, values: dict[UOp, int]) -> UOp:
-    """A symbolic integer with its variables free; their values are noted.
+def unbound(node: UOp, values: dict[UOp, int]) -> UOp:
+    """A symbolic integer with its variables unbound; `values` receives their values.
 
     :raises CaptureError: if one variable has two values.
     """
@@ -133,18 +135,18 @@ def free(node: UOp, values: dict[UOp, int]) -> UOp:
     return node.substitute({u: u.src[0] for u in bound}) if bound else node
 
 
-class Arguments:
-    """One call's arguments, taken apart.
+class Signature:
+    """The flattened arguments of one call.
 
-    key: the signature. tensors: each once, in order. nodes: their BUFFERs, numbered. values: of the
-    variables in them. given: the arguments themselves. roots: objects with attributes, which are
-    looked into as state is. pending: whether a tensor is to be computed first.
+    key: the cache key. tensors: each tensor once, in order. nodes: the number of each BUFFER below
+    them. values: of the variables in them. call: the arguments themselves. roots: objects with
+    attributes, which are traversed as state. pending: whether a tensor has to be computed first.
     """
 
-    __slots__ = ("given", "grads", "key", "nodes", "pending", "roots", "seen", "tensors", "values")
+    __slots__ = ("call", "grads", "key", "nodes", "pending", "roots", "seen", "tensors", "values")
 
     def __init__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        self.given = args, kwargs
+        self.call = args, kwargs
         self.key: list[Any] = []
         self.tensors: list[TensorBase] = []
         self.grads: list[Any] = []
@@ -161,7 +163,7 @@ class Arguments:
                 self.add(kwargs[name])
 
     def add(self, value: Any) -> None:
-        """One value, and what is in it. :raises Refused: for what no signature can tell."""
+        """Add a value and its items. :raises UnsupportedArgument: for a type without a key."""
         kind = type(value)
         if kind in PLAIN:
             self.key.append((kind, value))
@@ -181,7 +183,7 @@ class Arguments:
             self._add_other(value, kind)
 
     def add_tensor(self, tensor: TensorBase) -> None:
-        """A tensor, and its gradient."""
+        """Add a tensor and its gradient."""
         number = self.seen.setdefault(id(tensor), len(self.seen))
         if number < len(self.tensors):
             self.key.append(number)
@@ -189,8 +191,8 @@ class Arguments:
         self.tensors.append(tensor)
         self.grads.append(tensor.grad)
         try:
-            how = outline(tensor._uop, self.nodes, self.values)
-        except Unready:
+            how = memory_layout(tensor._uop, self.nodes, self.values)
+        except Pending:
             self.pending = True
             how = None
         if how is not None and 0 not in tensor._uop.shape and how[0].__class__ is UOp:
@@ -215,18 +217,18 @@ class Arguments:
                 self.add(field(value, each.name))
         elif isinstance(value, (set, frozenset)):
             if not all(item.__class__ in PLAIN or item.__class__ is float for item in value):
-                raise Refused(value, "the order of a set is not that of its making")
+                raise UnsupportedArgument(value, "a set of such items has no fixed order")
             self.key.append((kind, frozenset((item.__class__, item) for item in value)))
         elif isinstance(value, slice):
             self.key.append(slice)
             for item in (value.start, value.stop, value.step):
                 self.add(item)
         elif isinstance(value, UOp):
-            self.key.append(free(value, self.values))
+            self.key.append(unbound(value, self.values))
         elif isinstance(value, _BY_VALUE):
             self.key.append((kind, value))
         elif isinstance(value, _BY_IDENTITY):
-            self.key.append(Same(value))
+            self.key.append(ByIdentity(value))
             if isinstance(value, type):
                 self.roots.append(value)  # it may have attributes that change
         elif kind is complex:
@@ -235,15 +237,15 @@ class Arguments:
             if getattr(value, "shape", None) == () and has_member(kind, "item"):
                 self.key.append((kind, repr(value.item())))
                 return
-            raise Refused(value, "what is in an array may change without a trace")
+            raise UnsupportedArgument(value, "the content of an array may change unseen")
         elif has_member(kind, "__next__"):
-            raise Refused(value, "what it gives is gone once it was taken")
+            raise UnsupportedArgument(value, "an iterator is used up by the first call")
         elif (
             isinstance(value, (FunctionType, MethodType))
             or attributes(value) is not None
-            or (is_walked(kind.__module__) and slots(value))
+            or (is_user_code(kind.__module__) and slots(value))
         ):
-            self.key.append(Same(value))
+            self.key.append(ByIdentity(value))
             self.roots.append(value)
         else:
             self._add_foreign(value, kind)
@@ -252,12 +254,14 @@ class Arguments:
         try:
             hash(value)
         except TypeError:
-            raise Refused(value, "nothing tells whether it has changed") from None
+            raise UnsupportedArgument(
+                value, "it has no hash, so a change of it cannot be detected"
+            ) from None
         self.key.append((kind, value))
 
 
-class Stands:
-    """How a tensor among some arguments stands over its memory, for others that may do the same."""
+class TensorGuard:
+    """Guard of one tensor argument: flags, movement ops, dtype, size and device."""
 
     __slots__ = ("device", "dtype", "flag", "leaf", "moves", "size")
 
@@ -272,9 +276,12 @@ class Stands:
         self.dtype, self.size, self.device = node.dtype, node.arg, node.src[0]
 
 
-class Met:
-    """The signature of arguments that were taken apart, for later ones that stand alike: tensors
-    without gradients, each over memory of its own, and Python values. No tensor is held on to."""
+class ArgumentGuards:
+    """Guards of the arguments of a call: tensors without gradients, each over memory of its own,
+    and plain Python values. They hold no tensor.
+
+    Source: PyTorch, TorchDynamo guards.
+    """
 
     __slots__ = ("_names", "_parts", "key")
 
@@ -283,9 +290,9 @@ class Met:
 
     @classmethod
     def of(
-        cls, args: tuple[Any, ...], kwargs: Mapping[str, Any], arguments: Arguments
-    ) -> Met | None:
-        """None where these are not so simple."""
+        cls, args: tuple[Any, ...], kwargs: Mapping[str, Any], arguments: Signature
+    ) -> ArgumentGuards | None:
+        """The guards of these arguments; None for arguments that need a full signature."""
         parts: list[Any] = []
         tensors = 0
         for value in _in_order(args, kwargs, tuple(sorted(kwargs))):
@@ -293,7 +300,7 @@ class Met:
             if isinstance(value, TensorBase):
                 if value._uop.base.op is not Ops.BUFFER or value.grad is not None:
                     return None
-                parts.append((kind, Stands(value)))
+                parts.append((kind, TensorGuard(value)))
                 tensors += 1
             elif kind in PLAIN:
                 parts.append((kind, value))
@@ -307,15 +314,15 @@ class Met:
             return None
         return cls(arguments.key, parts, tuple(sorted(kwargs)))
 
-    def only_tensors(self) -> list[tuple[type, Stands]] | None:
-        """How they stand, where all are tensors and none has a name; else None."""
-        is_simple = not self._names and all(type(what) is Stands for _, what in self._parts)
+    def only_tensors(self) -> list[tuple[type, TensorGuard]] | None:
+        """The guards if all arguments are positional tensors; else None."""
+        is_simple = not self._names and all(type(what) is TensorGuard for _, what in self._parts)
         return self._parts if is_simple else None
 
     def again(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> tuple[list[TensorBase], list[UOp]] | None:
-        """The tensors and their BUFFERs, each in order; None where the signature is another."""
+        """The tensors and their BUFFERs in order; None if a guard fails."""
         parts = self._parts
         if kwargs or self._names:
             if len(kwargs) != len(self._names) or not all(map(kwargs.__contains__, self._names)):
@@ -328,7 +335,7 @@ class Met:
         for value, (kind, what) in zip(args, parts):
             if type(value) is not kind:
                 return None
-            if type(what) is not Stands:
+            if type(what) is not TensorGuard:
                 if what != (value.hex() if kind is float else value):
                     return None
                 continue
@@ -354,12 +361,12 @@ class Met:
 def _in_order(
     args: tuple[Any, ...], kwargs: Mapping[str, Any], names: tuple[str, ...]
 ) -> tuple[Any, ...]:
-    """Arguments as they stand in a signature."""
+    """Signature as they stand in a signature."""
     return (*args, *[kwargs[name] for name in names]) if kwargs else args
 
 
 def children(value: Any) -> Iterator[tuple[str, Any]]:
-    """(how it is written, item) of what is in a container."""
+    """(path, item) of each item of a container; the path is written as in Python."""
     if isinstance(value, Mapping):
         yield from ((f"[{key!r}]", item) for key, item in value.items())
     elif isinstance(value, tuple) and has_member(type(value), "_fields"):
@@ -372,7 +379,7 @@ def children(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def path_of(wanted: Any, value: Any, name: str) -> str | None:
-    """How `wanted` is written, seen from `name`; None where it is not in there."""
+    """The path from `name` to `wanted`, as in Python; None if it is not inside `value`."""
     if value is wanted:
         return name
     if isinstance(value, TensorBase):

@@ -1,10 +1,11 @@
-"""What a call gives, taken apart and put together again: containers of any kind, tensors in them.
+"""Pytrees: flatten the result of a call into a tree of leaves, and unflatten it over new memory.
 
-Of a tensor that is new a `Template` is kept: movement, and which memory it stands over. Of one that
-was passed in, or is state, it is kept which one it is: the same object is given back.
+A new tensor becomes a `NewLeaf` and a `TensorSpec` of its layout. A tensor that was passed in, or
+is state, becomes an `ExistingLeaf`: the same object is returned. Other values are leaves.
 
-in:  what a function gave      out: a tree of `Same...`, `New...` and plain values; `built` puts one
-together
+in:  the result of a function      out: a tree; `unflatten` makes a result of it
+
+Source: JAX, pytrees (`jax.tree_util`).
 """
 
 from __future__ import annotations
@@ -15,29 +16,29 @@ from typing import Any
 
 from weft.base.errors import CaptureError
 from weft.schedule.schedule_template import placeholder
-from weft.tensor.jit.arguments import PLAIN, Same
-from weft.tensor.jit.lookup import attributes, field, has_member
+from weft.tensor.jit.signature import PLAIN, ByIdentity
+from weft.tensor.jit.static_attributes import attributes, field, has_member
 from weft.tensor.protocol import TensorBase
 from weft.uop import GroupOp, Ops, UOp
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """The tensor of this number among those that were there before."""
+class ExistingLeaf:
+    """A leaf: the tensor of this number among those that existed before the call."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
-class New:
-    """The tensor of this number among the new ones."""
+class NewLeaf:
+    """A leaf: the tensor of this number among the new ones."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """A container: kind (list, tuple, dict, dataclass, their kin), names or keys, items."""
+class TreeNode:
+    """A container: its type (list, tuple, dict, dataclass or a subclass), keys and items."""
 
     kind: type
     names: tuple[Any, ...] | None
@@ -45,9 +46,12 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
-    """How a tensor stands over memory. memory: numbers of it. moves: from the memory up, where it
-    is movement of one memory; else None. kind: its class."""
+class TensorSpec:
+    """The layout of a tensor over memory.
+
+    value: its graph over placeholders. memory: the number of each buffer. moves: the movement ops
+    from the buffer up, if it is a view of one buffer; else None. kind: its class.
+    """
 
     value: UOp
     memory: tuple[int, ...]
@@ -57,48 +61,49 @@ class Template:
     kind: type[TensorBase]
 
 
-def taken_apart(value: Any, known: Mapping[int, int], new: dict[int, TensorBase], name: str) -> Any:
-    """The tree of a result. known: numbers of tensors by id. new: the others by id, which grows.
+def flatten(value: Any, known: Mapping[int, int], new: dict[int, TensorBase], name: str) -> Any:
+    """The tree of a result.
 
-    :raises CaptureError: for what cannot be made again.
+    known: numbers of existing tensors by id. new: the other tensors by id; new ones are added.
+    :raises CaptureError: for an object that cannot be constructed again.
     """
 
     def part(item: Any, written: str) -> Any:
-        return taken_apart(item, known, new, written)
+        return flatten(item, known, new, written)
 
     kind = type(value)
     if isinstance(value, TensorBase):
         number = known.get(id(value))
         if number is not None:
-            return Known(number)
+            return ExistingLeaf(number)
         new.setdefault(id(value), value)
-        return New(list(new).index(id(value)))
+        return NewLeaf(list(new).index(id(value)))
     if kind in PLAIN or isinstance(value, (float, complex)):
         return value
     if isinstance(value, (list, tuple)):
-        return Parts(kind, None, tuple(part(v, f"{name}[{i}]") for i, v in enumerate(value)))
+        return TreeNode(kind, None, tuple(part(v, f"{name}[{i}]") for i, v in enumerate(value)))
     if isinstance(value, dict):
         items = tuple(part(v, f"{name}[{k!r}]") for k, v in value.items())
-        return Parts(kind, tuple(value), items)
+        return TreeNode(kind, tuple(value), items)
     if is_dataclass(value) and not isinstance(value, type) and attributes(value) is not None:
         found = {f.name: field(value, f.name) for f in fields(value) if f.init}
         items = tuple(part(v, f"{name}.{k}") for k, v in found.items())
-        return Parts(kind, tuple(found), items)
+        return TreeNode(kind, tuple(found), items)
     if any(has_member(kind, name) for name in ("__next__", "__anext__", "__await__")):
         raise CaptureError(
-            f"a captured function cannot give a {kind.__name__}",
+            f"a captured function cannot return a {kind.__name__}",
             asked=name,
-            because="what runs when it is asked for its items is not part of the replay",
+            because="its code would run after the call, outside of the trace",
             try_="return a list or a tuple of tensors",
         )
     if _may_hold_tensors(value):
         raise CaptureError(
-            f"a captured function cannot give a {kind.__name__}",
+            f"a captured function cannot return a {kind.__name__}",
             asked=f"{name}, which holds tensors",
-            because="a replay makes new tensors, and does not know how to make one of these",
+            because="a replay creates new tensors, and cannot construct this object around them",
             try_="return tensors in lists, tuples, dicts or dataclasses",
         )
-    return Same(value)
+    return ByIdentity(value)
 
 
 def _may_hold_tensors(value: Any) -> bool:
@@ -108,18 +113,18 @@ def _may_hold_tensors(value: Any) -> bool:
     return any(isinstance(item, TensorBase) for item in there.values())
 
 
-def built(tree: Any, known: Sequence[TensorBase], new: Sequence[TensorBase]) -> Any:
-    """A result from its tree and the tensors in it."""
+def unflatten(tree: Any, known: Sequence[TensorBase], new: Sequence[TensorBase]) -> Any:
+    """The result of a tree with these tensors as leaves."""
     kind = tree.__class__
-    if kind is New:
+    if kind is NewLeaf:
         return new[tree.number]
-    if kind is Known:
+    if kind is ExistingLeaf:
         return known[tree.number]
-    if kind is Same:
+    if kind is ByIdentity:
         return tree.of
-    if kind is not Parts:
+    if kind is not TreeNode:
         return tree
-    items = [built(item, known, new) for item in tree.items]
+    items = [unflatten(item, known, new) for item in tree.items]
     of = make = tree.kind
     if of is tuple or of is list:
         return of(items)
@@ -134,17 +139,19 @@ def built(tree: Any, known: Sequence[TensorBase], new: Sequence[TensorBase]) -> 
     return made
 
 
-def has_known(tree: Any) -> bool:
-    """Whether tensors that were there before are in a result."""
-    return isinstance(tree, Known) or (isinstance(tree, Parts) and any(map(has_known, tree.items)))
+def has_existing(tree: Any) -> bool:
+    """Whether a tree has a tensor that existed before the call."""
+    return isinstance(tree, ExistingLeaf) or (
+        isinstance(tree, TreeNode) and any(map(has_existing, tree.items))
+    )
 
 
-def template(tensor: TensorBase, number_of: Callable[[UOp], int]) -> Template:
-    """How a settled tensor stands over memory, whose numbers `number_of` a BUFFER tells."""
+def spec_of(tensor: TensorBase, number_of: Callable[[UOp], int]) -> TensorSpec:
+    """The spec of a realized tensor. number_of: the number of a BUFFER."""
     node = tensor._uop
     found = [u for u in node.toposort() if u.op is Ops.BUFFER]
-    stands = {u: placeholder(number_of(u), u) for u in found}
-    value = node.substitute(stands) if stands else node
+    placeholders = {u: placeholder(number_of(u), u) for u in found}
+    value = node.substitute(placeholders) if placeholders else node
     moves: list[UOp] | None = []
     below = value
     while below.op in GroupOp.Movement:
@@ -152,7 +159,7 @@ def template(tensor: TensorBase, number_of: Callable[[UOp], int]) -> Template:
         below = below.src[0]
     if below.op is not Ops.BUFFER or any(_has_variables(move) for move in moves):
         moves = None
-    return Template(
+    return TensorSpec(
         value, tuple(number_of(u) for u in found),
         None if moves is None else tuple(reversed(moves)),
         tensor._requires_grad, tensor.is_leaf, tensor.__class__,
@@ -171,16 +178,16 @@ def _nodes_in(arg: Any) -> list[UOp]:
     return []
 
 
-def placed(template: Template, memory: Sequence[UOp], values: Mapping[UOp, int]) -> UOp:
-    """The node of a template over the memory, and with the variables, of one replay."""
-    if template.moves is not None:
-        node = memory[template.memory[0]]
-        for move in template.moves:
+def instantiate(spec: TensorSpec, memory: Sequence[UOp], values: Mapping[UOp, int]) -> UOp:
+    """The node of a spec over the memory of one replay, with its values of variables."""
+    if spec.moves is not None:
+        node = memory[spec.memory[0]]
+        for move in spec.moves:
             node = move.over((node,))
         return node
     there = {}
     done: dict[UOp, UOp] = {}
-    for node in template.value.toposort():
+    for node in spec.value.toposort():
         if node.op is Ops.BUFFER:
             number = node.src[1].arg
             there[node] = done[node] = memory[number[1]]
@@ -189,18 +196,18 @@ def placed(template: Template, memory: Sequence[UOp], values: Mapping[UOp, int])
         if node.op is Ops.BIND:
             changed = _bound(node, values)
         elif node.op in GroupOp.Movement:
-            arg = with_values(node.arg, values)
+            arg = bind_values(node.arg, values)
             changed = changed if arg is node.arg else changed.replace(arg=arg)
         done[node] = changed
-    return done[template.value]
+    return done[spec.value]
 
 
-def with_values(arg: Any, values: Mapping[UOp, int]) -> Any:
+def bind_values(arg: Any, values: Mapping[UOp, int]) -> Any:
     if isinstance(arg, UOp):
         bound = [u for u in arg.toposort() if u.op is Ops.BIND]
         return arg.substitute({u: _bound(u, values) for u in bound}) if bound else arg
     if isinstance(arg, tuple):
-        items = tuple(with_values(item, values) for item in arg)
+        items = tuple(bind_values(item, values) for item in arg)
         return arg if all(new is old for new, old in zip(items, arg)) else items
     return arg
 

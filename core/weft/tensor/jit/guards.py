@@ -16,11 +16,11 @@ from typing import Any
 
 from weft.base.settings import stamp
 from weft.device import registry
-from weft.tensor.jit.arguments import Arguments, Met, Stands
-from weft.tensor.jit.entry import Entry
-from weft.tensor.jit.output_reuse import Again, Last
-from weft.tensor.jit.results import New, built
-from weft.tensor.jit.written import Moved
+from weft.tensor.jit.in_place_writes import MemoryMoved
+from weft.tensor.jit.output_reuse import OutputReuse, PastOutput
+from weft.tensor.jit.pytree import NewLeaf, unflatten
+from weft.tensor.jit.signature import ArgumentGuards, Signature, TensorGuard
+from weft.tensor.jit.specialization import Specialization
 from weft.tensor.protocol import grad_enabled
 from weft.tensor.tensor import Tensor
 from weft.uop import Ops, UOp
@@ -37,21 +37,27 @@ class Like:
 
     __slots__ = ("_entry", "_epoch", "_grad", "_met", "_mode", "_settings", "_trace")
 
-    def __init__(self, met: Met, entry: Entry) -> None:
+    def __init__(self, met: ArgumentGuards, entry: Specialization) -> None:
         self._met, self._entry = met, entry
         self._settings, self._mode, self._grad = stamp(), Tensor.training, grad_enabled()
         self._epoch = registry.epoch()
         trace: Any = entry.trace
         # what needs no other look as long as all of this stays
-        is_still = not trace.held and not trace.tells_apart  # arguments may share other memory
+        is_still = (
+            not trace.external and not trace.checks_aliases
+        )  # arguments may share other memory
         self._trace = trace if is_still and trace.replay.is_of(self._epoch) else None
 
     @classmethod
     def of(
-        cls, entry: Entry, args: tuple[Any, ...], kwargs: Mapping[str, Any], arguments: Arguments
+        cls,
+        entry: Specialization,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        arguments: Signature,
     ) -> Like | None:
         """None where the arguments are not so simple."""
-        met = Met.of(args, kwargs, arguments)
+        met = ArgumentGuards.of(args, kwargs, arguments)
         if met is None:
             return None
         made = cls(met, entry)
@@ -76,33 +82,37 @@ class Like:
     def _call(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         found = self._met.again(args, kwargs)
         entry, trace = self._entry, self._trace
-        if found is None or not entry.is_for(found[1]):
+        if found is None or not entry.accepts(found[1]):
             return MISSED
         if trace is None or entry.trace is not trace:
             try:
-                if not entry.may_replay(*found):
+                if not entry.check_guards(*found):
                     return MISSED
-            except Moved:
+            except MemoryMoved:
                 return MISSED
         return entry.replay(*found, _NO_VALUES)
 
 
 class Straight(Like):
     """The same of a call of tensors alone that draws nothing, changes nothing and gives one small
-    tensor: all of it in one function, as far as the last results (`Last`) are of nobody's interest.
+    tensor: all of it in one function, as far as the last results (`PastOutput`) are of nobody's interest.
     """
 
     __slots__ = ("_again", "_make", "_replay", "_results", "_stands", "_state", "_tree")
 
     def __init__(
-        self, met: Met, entry: Entry, stands: list[tuple[type, Stands]], results: list[Last]
+        self,
+        met: ArgumentGuards,
+        entry: Specialization,
+        stands: list[tuple[type, TensorGuard]],
+        results: list[PastOutput],
     ) -> None:
         super().__init__(met, entry)
         trace: Any = entry.trace
         self._again: Any = entry.again
         self._stands, self._results, self._state = stands, results, entry.state
         self._replay, self._tree = trace.replay, trace.tree
-        (how,) = trace.templates
+        (how,) = trace.specs
         self._make = how.kind._from_node, how.requires_grad, not how.is_leaf
 
     def call(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -134,31 +144,31 @@ class Straight(Like):
                 return self._call(args, kwargs)
         if len(buffers) > 1 and len(set(buffers)) != len(buffers):
             return MISSED
-        if not state.holds():
+        if not state.is_unchanged():
             return MISSED
         for one in self._results:
-            if one.is_unseen(state):
+            if one.is_unreferenced(state):
                 break
         else:
             return self._call(args, kwargs)
         if self._again.misses:
             self._again.misses.clear()
-        things = one.things
-        buffers.append(things[-2])
+        objects = one.objects
+        buffers.append(objects[-2])
         self._replay.run_over(buffers)
         make, flag, derived = self._make
-        made = make(things[0], flag, derived)
+        made = make(objects[0], flag, derived)
         tree = self._tree
-        return made if tree.__class__ is New else built(tree, (), (made,))
+        return made if tree.__class__ is NewLeaf else unflatten(tree, (), (made,))
 
 
-def _only_result(entry: Entry) -> list[Last] | None:
+def _only_result(entry: Specialization) -> list[PastOutput] | None:
     """What the only result became lately, where nothing else is done, and what is known beforehand
     is all that there is to know; else None."""
     trace: Any = entry.trace
     again, signature = entry.again, entry.state.signature
-    if trace.draws or trace.effects or trace.views or signature.nodes or signature.values:
+    if trace.rng_draws or trace.effects or trace.views or signature.nodes or signature.values:
         return None
-    if not isinstance(again, Again) or again.gives_known or again.trace is not trace:
+    if not isinstance(again, OutputReuse) or again.returns_existing or again.trace is not trace:
         return None
     return again.only_result() if trace.replay.is_plain else None

@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from weft.tensor.jit.unwatched import Unwatched, is_foreign_array, may_be_read, qualified
+from weft.tensor.jit.untracked_arrays import (
+    UntrackedArrays,
+    is_foreign_array,
+    may_be_read,
+    qualified,
+)
 
 
 @pytest.mark.parametrize(
@@ -26,14 +31,14 @@ def test_names_are_those_of_inner_functions_and_texts_too() -> None:
         return lambda: (a.inner, getattr(a, "text"))  # noqa: B009
 
     for name in ("inner", "text"):
-        found = Unwatched()
-        found.names_of(function.__code__)
+        found = UntrackedArrays()
+        found.add_names_of(function.__code__)
         found.note(f"self.{name}", "an array")
-        assert found.read() == f"self.{name}, an array"
-    found = Unwatched()
-    found.names_of(function.__code__)
+        assert found.first_read() == f"self.{name}, an array"
+    found = UntrackedArrays()
+    found.add_names_of(function.__code__)
     found.note("self.other", "an array")
-    assert found.read() is None
+    assert found.first_read() is None
 
 
 def test_arrays_of_other_libraries() -> None:

@@ -1,8 +1,8 @@
-"""Arrays whose values a captured function cannot watch, and whether its code may read them.
+"""Untracked arrays: arrays that no guard covers, and whether the captured code may read them.
 
-An array of another library, or one too large to compare at every call, may change between two
-calls. A number that the function reads from it would be a constant of the recording. What is kept
-under an attribute that no code of the function names is not read.
+An array of another library, or one too large to compare at each call, may change between two calls.
+A number that the function reads from it would be a constant of the trace. An array under an
+attribute whose name occurs nowhere in the code is not read.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Set as AbstractSet
 from types import CodeType
 from typing import Any
 
-from weft.tensor.jit.lookup import has_member
+from weft.tensor.jit.static_attributes import has_member
 
 _LAST_NAME = re.compile(r"(?:.*\.)(\w+)(?:\[[^\[\].]*\]|\(\))*", re.DOTALL)
 _ALL_NAMES = frozenset({"__dict__", "vars"})
 
 
-class Unwatched:
-    """The arrays met so far: by the path on which they are reached, and what they are."""
+class UntrackedArrays:
+    """The arrays found so far: (path, description) of each, and the names in the code."""
 
     __slots__ = ("_found", "_names")
 
@@ -28,20 +28,20 @@ class Unwatched:
         self._names: set[str] = set()
 
     def note(self, path: str, what: str) -> None:
-        """One more array."""
+        """Add an array."""
         self._found.append((path, what))
 
-    def names_of(self, code: CodeType) -> None:
-        """Take the names that code uses, and its texts: one may be the name in a `getattr`."""
+    def add_names_of(self, code: CodeType) -> None:
+        """Add the names and the strings of code; a string may be the name in a `getattr`."""
         self._names.update(code.co_names)
         for constant in code.co_consts:
             if isinstance(constant, str):
                 self._names.add(constant)
             elif isinstance(constant, CodeType):
-                self.names_of(constant)
+                self.add_names_of(constant)
 
-    def read(self) -> str | None:
-        """The first array that the code may read, in words; None where it reads none."""
+    def first_read(self) -> str | None:
+        """A description of the first array that the code may read; None if there is none."""
         for path, what in self._found:
             if may_be_read(path, self._names):
                 return f"{path or 'something'}, {what}"
@@ -49,13 +49,13 @@ class Unwatched:
 
 
 def may_be_read(path: str, names: AbstractSet[str]) -> bool:
-    """Whether code with these names may read what is on a path such as `self.data[0]`."""
+    """Whether code with these names may read the value at a path such as `self.data[0]`."""
     last = _LAST_NAME.fullmatch(path)
     return last is None or last[1] in names or not _ALL_NAMES.isdisjoint(names)
 
 
 def is_foreign_array(value: Any) -> bool:
-    """Whether this is an array of another library, or a module of PyTorch, which holds some."""
+    """Whether this is an array of another library, or a PyTorch module, which holds some."""
     if isinstance(value, type):
         return False
     kind = type(value)

@@ -10,8 +10,8 @@ from weft import Tensor, dtypes, jit, settings
 from weft.base import trace
 from weft.device import registry
 from weft.engine import stats
-from weft.tensor.jit.output_reuse import MOST_BYTES, PATIENCE
-from weft.tensor.jit.replay_specialization import MISSED, Like, Straight
+from weft.tensor.jit.guards import MISSED, Like, Straight
+from weft.tensor.jit.output_reuse import MAX_BYTES, PATIENCE
 
 
 def ready(function, *args):
@@ -191,7 +191,7 @@ def test_a_reset_is_the_end_of_it():
 
 
 WIDER = {
-    "a large result": lambda x: x.reshape(1, 2).expand(MOST_BYTES, 2).contiguous(),
+    "a large result": lambda x: x.reshape(1, 2).expand(MAX_BYTES, 2).contiguous(),
     "two results": lambda x: (x + 1, x * 2),
     "what was given": lambda x: (x + 1, x),
     "random numbers": lambda x: x + Tensor.rand(2),

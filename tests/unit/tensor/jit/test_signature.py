@@ -8,11 +8,19 @@ import pytest
 
 from weft import Tensor, Variable, dtypes
 from weft.base.errors import CaptureError
-from weft.tensor.jit.arguments import Arguments, Met, Refused, Same, Unready, outline, path_of
+from weft.tensor.jit.signature import (
+    ArgumentGuards,
+    ByIdentity,
+    Pending,
+    Signature,
+    UnsupportedArgument,
+    memory_layout,
+    path_of,
+)
 
 
 def key(*args, **kwargs):
-    return Arguments(args, kwargs).key
+    return Signature(args, kwargs).key
 
 
 def tensor(*shape, dtype=dtypes.float32):
@@ -88,25 +96,25 @@ def test_sharing_of_memory_is_seen():
 def test_memory_and_values_are_found():
     n = Variable("n", 1, 10)
     a = tensor(10)
-    found = Arguments((a[: n.bind(4)], {"b": [a]}), {})
+    found = Signature((a[: n.bind(4)], {"b": [a]}), {})
     assert list(found.nodes) == [a.uop.base] and found.values == {n: 4}
     assert len(found.tensors) == 2 and not found.pending
 
 
 def test_what_is_to_be_computed_first():
     a = tensor(2)
-    assert Arguments((a + 1,), {}).pending
-    assert Arguments((Tensor(3.0),), {}).pending
-    assert not Arguments((a.reshape(1, 2), Tensor.arange(3), Tensor.zeros(0)), {}).pending
-    with pytest.raises(Unready):
-        outline((a + 1).uop, {}, {})
+    assert Signature((a + 1,), {}).pending
+    assert Signature((Tensor(3.0),), {}).pending
+    assert not Signature((a.reshape(1, 2), Tensor.arange(3), Tensor.zeros(0)), {}).pending
+    with pytest.raises(Pending):
+        memory_layout((a + 1).uop, {}, {})
 
 
 def test_a_gradient_belongs_to_its_tensor():
     a, b = tensor(2).requires_grad_(), tensor(2).requires_grad_()
     b.grad = tensor(2)
     assert key(a) != key(b)
-    assert len(Arguments((b,), {}).tensors) == 2
+    assert len(Signature((b,), {}).tensors) == 2
 
 
 def test_objects_with_attributes_are_left_to_the_walk_over_state():
@@ -114,8 +122,10 @@ def test_objects_with_attributes_are_left_to_the_walk_over_state():
         pass
 
     model = Model()
-    found = Arguments((model, [model]), {})
-    assert found.roots == [model, model] and found.key[0] == Same(model) != Same(Model())
+    found = Signature((model, [model]), {})
+    assert found.roots == [model, model] and found.key[0] == ByIdentity(model) != ByIdentity(
+        Model()
+    )
 
 
 def test_one_variable_two_values():
@@ -130,7 +140,7 @@ def test_one_variable_two_values():
 )
 def test_refused(make):
     value = make()
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(UnsupportedArgument) as caught:
         key([value])
     assert caught.value.value is value
 
@@ -145,9 +155,9 @@ def test_how_an_argument_is_written():
 def test_arguments_that_stand_alike_are_not_taken_apart_again():
     x, y = Tensor([1.0, 2.0]).realize(), Tensor([[3.0]]).realize()
     args = (x, 3, y, "name", None, 0.0)
-    met = Met.of(args, {}, Arguments(args, {}))
+    met = ArgumentGuards.of(args, {}, Signature(args, {}))
     for alike in (args, (Tensor([5.0, 6.0]).realize(), 3, y, "name", None, 0.0)):
-        taken = Arguments(alike, {})
+        taken = Signature(alike, {})
         assert met.key == taken.key
         assert met.again(alike, {}) == (taken.tensors, list(taken.nodes))
     longer = Tensor([1.0, 2.0, 3.0]).realize()
@@ -168,7 +178,7 @@ def test_arguments_that_stand_alike_are_not_taken_apart_again():
 
 def test_likewise_by_name_and_where_two_are_one_memory():
     x, y, z = (Tensor([float(n)]).realize() for n in range(3))
-    met = Met.of((x,), {"b": y, "a": z}, Arguments((x,), {"b": y, "a": z}))
+    met = ArgumentGuards.of((x,), {"b": y, "a": z}, Signature((x,), {"b": y, "a": z}))
     assert met.again((x,), {"a": z, "b": y})[0] == [x, z, y]
     assert met.again((x,), {"a": z}) is None and met.again((x,), {"a": z, "c": y}) is None
     assert met.again((x,), {"a": x, "b": y}) is None
@@ -188,4 +198,4 @@ def test_likewise_by_name_and_where_two_are_one_memory():
 )
 def test_what_is_not_so_simple_is(make):
     args = make(Tensor([1.0, 2.0]).realize())
-    assert Met.of(args, {}, Arguments(args, {})) is None
+    assert ArgumentGuards.of(args, {}, Signature(args, {})) is None
