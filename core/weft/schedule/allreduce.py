@@ -17,11 +17,13 @@ Journal of Parallel and Distributed Computing 69, 2009.
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import pairwise
+from operator import itemgetter
 
 from weft.base.sequences import prod
 from weft.base.settings import settings
-from weft.schedule.multi_parts import concatenated, copied, sliced
+from weft.schedule.multi_parts import EVERYWHERE, concatenated, copied, sliced
 from weft.uop import Ops, Shard, UOp
 from weft.uop.sharding import even_bounds
 
@@ -30,9 +32,9 @@ def all_reduce(op: Ops, parts: tuple[UOp, ...], devices: tuple[str, ...]) -> tup
     """`parts`, one on each of `devices`, reduced by `op` (ADD, MUL or MAX), on each of them."""
     if len(parts) == 1:
         return parts
-    return (_ring_all_reduce if uses_ring(parts[0], len(devices)) else _naive_all_reduce)(
-        op, parts, devices
-    )
+    if uses_ring(parts[0], len(devices)):
+        return _ring_all_reduce(op, parts, devices)
+    return reduce_scatter(op, parts, devices, EVERYWHERE)
 
 
 def uses_ring(part: UOp, devices: int) -> bool:
@@ -44,35 +46,19 @@ def uses_ring(part: UOp, devices: int) -> bool:
     return settings.RING == 2 or (devices > 2 and size > settings.RING_ALLREDUCE_THRESHOLD)
 
 
-def _naive_all_reduce(op: Ops, parts: tuple[UOp, ...], devices: tuple[str, ...]) -> tuple[UOp, ...]:
-    """Every device adds all values, in the order of the devices."""
-    held = [_materialized(part) for part in parts]
-    result: list[UOp] = []
-    for device in devices:
-        there = [copied(part, device) for part in held]
-        total = there[0]
-        for part in there[1:]:
-            total = total.alu(op, part)
-        result.append(total)
-    return tuple(result)
-
-
 def reduce_scatter(
     op: Ops, parts: tuple[UOp, ...], devices: tuple[str, ...], shard: Shard
 ) -> tuple[UOp, ...]:
     """`parts`, one on each of `devices`, reduced, of which each device gets what `shard` gives it.
 
-    Half of what an all-reduce sends, for a result that is wanted cut. The bits are those of the
-    plain way.
+    Every device reduces its part of all values, in the order of the devices. For a result that is
+    cut this sends half of what an all-reduce sends.
     """
     held = [_materialized(part) for part in parts]
     result: list[UOp] = []
-    for device, (start, stop) in zip(devices, pairwise(shard.bounds)):
-        there = [copied(sliced(part, shard.axis, start, stop), device) for part in held]
-        total = there[0]
-        for part in there[1:]:
-            total = total.alu(op, part)
-        result.append(total)
+    for place, device in enumerate(devices):
+        there = [copied(sliced(part, shard.axis, *shard.window(place)), device) for part in held]
+        result.append(reduce(lambda total, part: total.alu(op, part), there))
     return tuple(result)
 
 
@@ -94,14 +80,10 @@ def _ring_all_reduce(op: Ops, parts: tuple[UOp, ...], devices: tuple[str, ...]) 
             travelling = copied(travelling, devices[place])
             chunks[place].append((start, travelling))
     return tuple(
-        concatenated(sorted(found, key=_start), 0, size).reshape(shape) for found in chunks
+        concatenated(sorted(found, key=itemgetter(0)), 0, size).reshape(shape) for found in chunks
     )
 
 
 def _materialized(part: UOp) -> UOp:
     """A partial result in memory: its own device reads it, and it is copied to others."""
     return part if part.base.op in (Ops.BUFFER, Ops.CONST) else part.contiguous()
-
-
-def _start(piece: tuple[int, UOp]) -> int:
-    return piece[0]

@@ -13,29 +13,29 @@ from itertools import pairwise
 from typing import Any, cast
 
 from weft.base.sequences import prod
-from weft.schedule.multi_parts import Sharded, constant, copied, empty
+from weft.schedule.multi_parts import Sharded, constant, copied, sharded
 from weft.uop import Ops, Shard, UOp
 
 
 def moved_parts(node: UOp, source: Sharded) -> Sharded | None:
     """The parts of movement `node` over `source`, or None where the cut does not survive it."""
     if source.shard.axis is None:
-        return Sharded(tuple(node.over((part,)) for part in source.parts), source.devices)
+        return source.each(lambda part: node.over((part,)))
     return _RULES[node.op](node, source)
 
 
 def _apply_to_parts(node: UOp, source: Sharded, shard: Shard, args: list[Any]) -> Sharded:
     """The movement of every part with its own argument; a part without elements is a constant."""
-    parts: list[UOp] = []
-    for place, (part, device, arg) in enumerate(zip(source.parts, source.devices, args)):
-        shape = shard.local_shape(node.shape, place)
-        if 0 in shape:
-            parts.append(empty(node.dtype, shape, device))
-        elif shape == part.shape and node.op in (Ops.RESHAPE, Ops.SHRINK, Ops.PAD):
-            parts.append(part)
-        else:
-            parts.append(UOp(node.op, node.dtype, (part,), arg))
-    return Sharded(tuple(parts), source.devices, shard)
+
+    def moved(place: int) -> UOp:
+        part, shape = source.parts[place], shard.local_shape(node.shape, place)
+        if 0 in part.shape:
+            return constant(node.dtype, 0, shape, source.devices[place])
+        if shape == part.shape and node.op in (Ops.RESHAPE, Ops.SHRINK, Ops.PAD):
+            return part
+        return UOp(node.op, node.dtype, (part,), args[place])
+
+    return sharded(node, source.devices, shard, moved)
 
 
 def _reshape(node: UOp, source: Sharded) -> Sharded | None:
@@ -70,10 +70,8 @@ def reshaped_bounds(shard: Shard, old: tuple[Any, ...], new: tuple[Any, ...]) ->
 
 
 def _permute(node: UOp, source: Sharded) -> Sharded | None:
-    axis = node.arg.index(source.shard.axis)
-    return _apply_to_parts(
-        node, source, Shard(axis, source.shard.bounds), [node.arg] * len(source.parts)
-    )
+    shard = Shard(node.arg.index(source.shard.axis), source.shard.bounds)
+    return _apply_to_parts(node, source, shard, [node.arg] * len(source.parts))
 
 
 def _expand(node: UOp, source: Sharded) -> Sharded | None:
@@ -94,17 +92,12 @@ def _pad(node: UOp, source: Sharded) -> Sharded | None:
     last = len(source.parts) - 1
     inner = [before + bound for bound in bounds[1:-1]]
     shard = Shard(axis, (0, *inner, before + bounds[-1] + after))
-    parts: list[UOp] = []
-    for place, (part, device) in enumerate(zip(source.parts, source.devices)):
-        shape = shard.local_shape(node.shape, place)
-        if 0 in part.shape or 0 in shape:
-            parts.append(constant(node.dtype, 0, shape, device))
-            continue
+    args: list[Any] = []
+    for place in range(len(source.parts)):
         pairs = list(node.arg)
         pairs[axis] = (before if place == 0 else 0, after if place == last else 0)
-        whole = not any(isinstance(x, UOp) or x for pair in pairs for x in pair)
-        parts.append(part if whole else part.pad(tuple(pairs)))
-    return Sharded(tuple(parts), source.devices, shard)
+        args.append(tuple(pairs))
+    return _apply_to_parts(node, source, shard, args)
 
 
 def _shrink(node: UOp, source: Sharded) -> Sharded | None:
@@ -130,14 +123,9 @@ def _flip(node: UOp, source: Sharded) -> Sharded | None:
         return _apply_to_parts(node, source, shard, [node.arg] * len(parts))
     total = shard.bounds[-1]
     turned = Shard(shard.axis, tuple(total - bound for bound in reversed(shard.bounds)))
-    made: list[UOp] = []
-    for place, device in enumerate(source.devices):
-        part = parts[len(parts) - 1 - place]
-        if 0 in part.shape:
-            made.append(empty(node.dtype, part.shape, device))
-        else:
-            made.append(copied(part, device).flip(node.arg))
-    return Sharded(tuple(made), source.devices, turned)
+    swapped = tuple(map(copied, reversed(parts), source.devices))
+    moved = Sharded(swapped, source.devices, turned)
+    return _apply_to_parts(node, moved, turned, [node.arg] * len(parts))
 
 
 _RULES = {

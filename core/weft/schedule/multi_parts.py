@@ -9,11 +9,13 @@ Source: Xu et al., "GSPMD: General and Scalable Parallelization for ML Computati
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from weft.base.dtype import DType, dtypes
+from weft.schedule.constants import full
+from weft.schedule.movement_lists import transfer_moves
 from weft.uop import GroupOp, Ops, Shard, UOp
 
 EVERYWHERE = Shard()
@@ -38,6 +40,21 @@ class Sharded:
     devices: tuple[str, ...]
     shard: Shard = EVERYWHERE
 
+    def each(self, change: Callable[[UOp], UOp]) -> Sharded:
+        """Every part changed, in the same layout."""
+        return Sharded(tuple(map(change, self.parts)), self.devices, self.shard)
+
+
+def sharded(
+    node: UOp, devices: tuple[str, ...], shard: Shard, part: Callable[[int], UOp]
+) -> Sharded:
+    """The value of `node` in parts: `part` gives those that have elements, by number."""
+    parts: list[UOp] = []
+    for place, device in enumerate(devices):
+        shape = shard.local_shape(node.shape, place)
+        parts.append(empty(node.dtype, shape, device) if 0 in shape else part(place))
+    return Sharded(tuple(parts), devices, shard)
+
 
 def empty(dtype: DType, shape: Sequence[Any], device: str) -> UOp:
     """A value without elements."""
@@ -46,8 +63,7 @@ def empty(dtype: DType, shape: Sequence[Any], device: str) -> UOp:
 
 def constant(dtype: DType, value: Any, shape: Sequence[Any], device: str | tuple[str, ...]) -> UOp:
     """`value` in every element of `shape`."""
-    node = UOp.const(dtype, value, device)
-    return node.reshape((1,) * len(shape)).expand(tuple(shape)) if shape else node
+    return full(tuple(shape), UOp.const(dtype, value, device))
 
 
 def sliced(value: UOp, axis: int | None, start: int, stop: int) -> UOp:
@@ -64,18 +80,16 @@ def sliced(value: UOp, axis: int | None, start: int, stop: int) -> UOp:
 
 def copied(value: UOp, device: str) -> UOp:
     """A single-device value on `device`; movement that adds elements is applied after the copy."""
-    moves: list[UOp] = []
-    while value.device != device and value.op in _AFTER_COPY:
-        if any(isinstance(size, UOp) for size in value.src[0].shape):
+    below = value
+    while below.device != device and below.op in _AFTER_COPY:
+        if any(isinstance(size, UOp) for size in below.src[0].shape):
             break  # copies have one length
-        moves.append(value)
-        value = value.src[0]
-    if value.device != device:
-        made = computed_on(value, device)
-        value = value.copy_to_device(device) if made is None else made
-    for move in reversed(moves):
-        value = UOp(move.op, move.dtype, (value,), move.arg)
-    return value
+        below = below.src[0]
+    if below.device == device:
+        return value
+    made = computed_on(below, device)
+    there = below.copy_to_device(device) if made is None else made
+    return transfer_moves(value, below, there)
 
 
 def computed_on(value: UOp, device: str) -> UOp | None:
@@ -117,7 +131,7 @@ def _padded_to(value: UOp, axis: int, start: int, extent: int) -> UOp:
 def part_of(spread: Sharded, shape: tuple[Any, ...], device: str, shard: Shard, place: int) -> UOp:
     """Part `place` of `shard` of a value of `shape` with the layout of `spread`, on `device`."""
     own, wanted = spread.shard, shard.axis
-    low, high = (0, 0) if wanted is None else shard.bounds[place : place + 2]
+    low, high = shard.window(place)
     if wanted is not None and low == high:
         return empty(spread.parts[0].dtype, shard.local_shape(shape, place), device)
     if own.axis is None:

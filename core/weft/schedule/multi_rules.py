@@ -9,14 +9,14 @@ Source: Xu et al., "GSPMD: General and Scalable Parallelization for ML Computati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from weft.base.errors import DeviceError, ScheduleError
 from weft.schedule.allreduce import all_reduce, reduce_scatter
 from weft.schedule.context import ScheduleContext
 from weft.schedule.metadata import made_at
-from weft.schedule.movement_lists import has_expand
+from weft.schedule.movement_lists import has_expand, transfer_moves
 from weft.schedule.multi_movement import moved_parts
 from weft.schedule.multi_parts import (
     EVERYWHERE,
@@ -24,9 +24,9 @@ from weft.schedule.multi_parts import (
     computed_on,
     constant,
     copied,
-    empty,
     gathered,
     resharded,
+    sharded,
     sliced,
 )
 from weft.schedule.use_def import is_stored
@@ -111,16 +111,10 @@ class _Partitioner:
         known = self.everywhere.get(node)
         if known is not None:
             return known
-        moves: list[UOp] = []
-        below = node
-        if has_expand(node):
-            while below.op in GroupOp.Movement:
-                moves.append(below)
-                below = below.src[0]
+        below = node.base if has_expand(node) else node
         found = self.found[below]
         result = resharded(found, below.shape, found.devices, EVERYWHERE)  # type: ignore[union-attr]
-        for move in reversed(moves):
-            result = Sharded(tuple(move.over((part,)) for part in result.parts), result.devices)
+        result = result.each(lambda part: transfer_moves(node, below, part))
         self.everywhere[node] = result
         return result
 
@@ -143,24 +137,16 @@ class _Partitioner:
 
     def unary(self, node: UOp) -> Sharded:
         """Markers and contiguous copies, part by part."""
-        found = self.found[node.src[0]]
-        parts = [part if 0 in part.shape else node.over((part,)) for part in found.parts]  # type: ignore[union-attr]
-        return Sharded(tuple(parts), found.devices, found.shard)  # type: ignore[union-attr]
+        found: Sharded = self.found[node.src[0]]  # type: ignore[assignment]
+        return found.each(lambda part: part if 0 in part.shape else node.over((part,)))
 
     def elementwise(self, node: UOp) -> Sharded:
         """Every operand in the layout of the most evenly cut one."""
         like = _common_layout(node, [self.found[source] for source in node.src])
         if node.op is Ops.BITCAST and (resized := self._resized(node, like)) is not None:
             return resized
-        columns = [self._column(source, like, node) for source in node.src]
-        parts: list[UOp] = []
-        for place, operands in enumerate(zip(*columns)):
-            shape = like.shard.local_shape(node.shape, place)
-            if 0 in shape:
-                parts.append(empty(node.dtype, shape, like.devices[place]))
-            else:
-                parts.append(node.over(operands))
-        return Sharded(tuple(parts), like.devices, like.shard)
+        operands = list(zip(*(self._column(source, like, node) for source in node.src)))
+        return sharded(node, like.devices, like.shard, lambda place: node.over(operands[place]))
 
     def _column(self, source: UOp, like: Sharded, user: UOp) -> tuple[UOp, ...]:
         if source.op not in _NUMBERS:
@@ -181,11 +167,7 @@ class _Partitioner:
             whole = self.whole(node.src[0]).parts
             return Sharded(tuple(node.over((part,)) for part in whole), like.devices)
         cast = Shard(shard.axis, tuple(bound * old // new for bound in shard.bounds))
-        parts: list[UOp] = []
-        for place, (part, device) in enumerate(zip(like.parts, like.devices)):
-            shape = cast.local_shape(node.shape, place)
-            parts.append(empty(node.dtype, shape, device) if 0 in shape else node.over((part,)))
-        return Sharded(tuple(parts), like.devices, cast)
+        return sharded(node, like.devices, cast, lambda place: node.over((like.parts[place],)))
 
     def movement(self, node: UOp) -> Sharded:
         """Part by part, or of the whole value on every device."""
@@ -196,22 +178,22 @@ class _Partitioner:
     def reduce(self, node: UOp) -> Sharded:
         """Part by part; over the cut axis an all-reduce."""
         found: Sharded = self.found[node.src[0]]  # type: ignore[assignment]
-        shard, crossing = found.shard, found.shard.axis in node.arg.axes
-        parts: list[UOp] = []
-        for place, (part, device) in enumerate(zip(found.parts, found.devices)):
-            shape = node.shape if crossing else shard.local_shape(node.shape, place)
-            if 0 in shape:
-                parts.append(empty(node.dtype, shape, device))
-            elif 0 in part.shape:
-                identity = identity_element(node.arg.op, node.dtype)
-                parts.append(constant(node.dtype, identity, shape, device))
-            else:
-                parts.append(node.over((part,)))
+        crossing = found.shard.axis in node.arg.axes
+        shard = EVERYWHERE if crossing else found.shard
+
+        def reduced(place: int) -> UOp:
+            if 0 not in found.parts[place].shape:
+                return node.over((found.parts[place],))
+            identity = identity_element(node.arg.op, node.dtype)
+            shape = shard.local_shape(node.shape, place)
+            return constant(node.dtype, identity, shape, found.devices[place])
+
+        made = sharded(node, found.devices, shard, reduced)
         if not crossing:
-            return Sharded(tuple(parts), found.devices, shard)
+            return made
         if all(0 not in part.shape for part in found.parts):
-            self.partial[node] = Sharded(tuple(parts), found.devices)
-        return _reduced(node.arg.op, found, parts)
+            self.partial[node] = made
+        return _all_reduced(node.arg.op, found, made.parts)
 
     def copy(self, node: UOp) -> Found:
         """To one device: gathered there. To several: in the requested layout."""
@@ -235,18 +217,12 @@ class _Partitioner:
 
     def _scattered(self, source: UOp, target: tuple[str, ...], shard: Shard) -> Sharded | None:
         """A reduce over the cut axis with a cut result: a reduce-scatter sends what is kept."""
-        moves: list[UOp] = []
-        below = source
-        while below.op in GroupOp.Movement:
-            moves.append(below)
-            below = below.src[0]
+        below = source.base
         found = self.partial.get(below)
         if found is None or shard.axis is None or found.devices != target or has_expand(source):
             return None
-        for move in reversed(moves):
-            found = Sharded(tuple(move.over((part,)) for part in found.parts), target)
-        op = below.arg.op
-        return Sharded(reduce_scatter(op, found.parts, target, shard), target, shard)
+        moved = found.each(lambda part: transfer_moves(source, below, part))
+        return Sharded(reduce_scatter(below.arg.op, moved.parts, target, shard), target, shard)
 
     def _gathered(self, node: UOp, source: UOp, found: Sharded, target: str) -> UOp:
         if self.ctx.computes(target):
@@ -286,7 +262,7 @@ _RULES: dict[Ops, Callable[[_Partitioner, UOp], Found]] = {
 }
 
 
-def _reduced(op: Ops, found: Sharded, parts: list[UOp]) -> Sharded:
+def _all_reduced(op: Ops, found: Sharded, parts: Sequence[UOp]) -> Sharded:
     """The all-reduce of the partial results that have elements, on every device."""
     given = [i for i, part in enumerate(found.parts) if 0 not in part.shape]
     given = given or list(range(len(parts)))
@@ -308,16 +284,11 @@ def _devices(found: Found) -> Any:
     return found.devices if isinstance(found, Sharded) else found.device
 
 
-def _bounds(shard: Shard, place: int) -> tuple[int, int]:
-    """The range of the cut axis that part `place` holds."""
-    return (0, 0) if shard.axis is None else (shard.bounds[place], shard.bounds[place + 1])
-
-
 def _distributed(value: UOp, devices: tuple[str, ...], shard: Shard) -> Sharded:
     """A value on one device, or on none, distributed to several."""
     value = _copy_source(value, shard)
     parts = [
-        copied(sliced(_computed_on(value, device), shard.axis, *_bounds(shard, place)), device)
+        copied(sliced(_computed_on(value, device), shard.axis, *shard.window(place)), device)
         for place, device in enumerate(devices)
     ]
     return Sharded(tuple(parts), devices, shard)
@@ -333,9 +304,7 @@ def _copy_source(value: UOp, shard: Shard) -> UOp:
     """The source of a copy if each part of it is contiguous, so that each device copies only its
     part."""
     base = value
-    moves: list[UOp] = []
     while base.op is Ops.RESHAPE:
-        moves.append(base)
         base = base.src[0]
     leading = value.shape[: shard.axis or 0]
     if base.op is not Ops.COPY or not isinstance(base.device, str):
@@ -345,9 +314,7 @@ def _copy_source(value: UOp, shard: Shard) -> UOp:
         return value
     if source is not source.base and not source.st.contiguous:
         return value
-    for move in reversed(moves):
-        source = UOp(Ops.RESHAPE, source.dtype, (source,), move.arg)
-    return source
+    return transfer_moves(value, base, source)
 
 
 def _common_layout(node: UOp, found: list[Found]) -> Sharded:
@@ -372,7 +339,7 @@ def _recomputed(found: UOp, node: UOp, shard: Shard, like: Sharded, user: UOp) -
         made = computed_on(found, device)
         if made is None:
             raise _device_mismatch(user, like.devices, found.device)
-        parts.append(sliced(made, shard.axis, *_bounds(shard, place)))
+        parts.append(sliced(made, shard.axis, *shard.window(place)))
     return Sharded(tuple(parts), like.devices, shard)
 
 

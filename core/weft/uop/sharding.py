@@ -53,15 +53,16 @@ class Shard:
         """The extent of the largest part along the axis."""
         return max((stop - start for start, stop in pairwise(self.bounds)), default=0)
 
-    def extent(self, part: int) -> int:
-        """The extent of a part along the axis."""
-        return self.bounds[part + 1] - self.bounds[part]
+    def window(self, part: int) -> tuple[int, int]:
+        """The range of the axis that a part holds; (0, 0) without an axis."""
+        return (0, 0) if self.axis is None else (self.bounds[part], self.bounds[part + 1])
 
     def local_shape(self, shape: tuple[Any, ...], part: int) -> tuple[Any, ...]:
         """The shape of one part of a value of `shape`."""
         if self.axis is None:
             return shape
-        return (*shape[: self.axis], self.extent(part), *shape[self.axis + 1 :])
+        start, stop = self.window(part)
+        return (*shape[: self.axis], stop - start, *shape[self.axis + 1 :])
 
 
 def even_bounds(extent: int, parts: int) -> tuple[int, ...]:

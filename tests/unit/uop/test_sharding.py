@@ -29,7 +29,7 @@ def test_bounds_are_as_even_as_can_be(extent, parts, bounds):
 def test_the_shape_of_each_part():
     shard = Shard(1, (0, 3, 5))
     assert [shard.local_shape((2, 5), place) for place in range(2)] == [(2, 3), (2, 2)]
-    assert (shard.extent(0), shard.extent(1), shard.largest) == (3, 2, 3)
+    assert (shard.window(0), shard.window(1), shard.largest) == ((0, 3), (3, 5), 3)
     assert Shard().local_shape((2, 5), 1) == (2, 5)
 
 
