@@ -62,7 +62,15 @@ from weft.device import (
 from weft.device.hookspecs import API_VERSION, hookimpl, successor_of
 from weft.device.packed_dot import PairDot
 from weft.device.registry import register, unregister
-from weft.render import CDialect, CStyleRenderer, Function, LoopText, MaskedLoad, VectorStyle
+from weft.render import (
+    CDialect,
+    CStyleRenderer,
+    Function,
+    LoopText,
+    MaskedLoad,
+    SourceUsage,
+    VectorStyle,
+)
 from weft.uop import AxisKind, GroupOp, Ops, PatternMatcher, UOp, UPat
 from weft.uop.args import ASYNC, PREFETCH_L2, PREFETCH_STREAM, PREFETCHES
 
@@ -197,6 +205,7 @@ __all__ = [
     "Row",
     "Runner",
     "SettableGraph",
+    "SourceUsage",
     "Target",
     "TensorCore",
     "UOp",

@@ -3,6 +3,7 @@
 from weft.render.cstyle import CStyleRenderer
 from weft.render.dialect import PLAIN_C, CDialect, VectorStyle
 from weft.render.extensions import Function, LoopText, MaskedLoad
+from weft.render.source_usage import SourceUsage
 
 __all__ = [
     "PLAIN_C",
@@ -11,5 +12,6 @@ __all__ = [
     "Function",
     "LoopText",
     "MaskedLoad",
+    "SourceUsage",
     "VectorStyle",
 ]

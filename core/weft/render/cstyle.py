@@ -97,7 +97,7 @@ class _Kernel:
         if self.depth != 1:
             raise SpecError("a block is not closed", asked=f"rendering {self.program.name}")
         name, types = self.program.name, self._types()
-        preamble = self.renderer.preamble(self.program)
+        preamble = self.renderer.preamble(self.program, self.helpers.usage)
         before = [preamble] if preamble else []
         before += self.helpers.types.values()
         before += self.helpers.texts.values()
@@ -138,7 +138,7 @@ class _Kernel:
     def _storage_type(self, dtype: DType) -> str:
         if dtype.count > 1:
             return self.helpers.type(mask_dtype(1, dtype.count) if is_mask(dtype) else dtype)
-        return self.dialect.memory_type(dtype)
+        return self.helpers.stored_type(dtype)
 
     def _declare_storage(self) -> None:
         """Registers and shared memory are declared at the top, whatever block first uses them."""
@@ -158,11 +158,11 @@ class _Kernel:
             elif u.op is Ops.DEFINE_REG and isinstance(kind, PtrDType):
                 self._declare_register(u, kind)
             elif u.op is Ops.DEFINE_LOCAL and isinstance(kind, PtrDType):
-                qualifier = self.dialect.shared_qualifier
-                if qualifier is None:
+                if self.dialect.shared_qualifier is None:
                     raise self._missing("memory shared by a work group", "shared_bytes=0")
                 element = self._storage_type(kind.base)
-                self._line(f"{qualifier}{element} {u.arg}[{kind.size}];")
+                for line in self.renderer.shared_array(self.program, u, element):
+                    self._line(line)
                 self.values.known[u] = Expression(str(u.arg))
 
     def _declare_register(self, u: UOp, kind: PtrDType) -> None:

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import SpecError
-from weft.render.constants import literal
 from weft.render.dialect import CDialect
 from weft.render.helpers import Helpers
 from weft.render.statement_placement import is_pair
@@ -176,12 +175,12 @@ class Expressions:
     # ---- constants --------------------------------------------------------------------------
 
     def _const(self, u: UOp) -> Expression:
-        return Expression(literal(self.dialect, u.arg, u.dtype))
+        return Expression(self.helpers.scalar(u.arg, u.dtype))
 
     def _vconst(self, u: UOp) -> Expression:
         if is_mask(u.dtype):
             return self._as_mask(u, 1)
-        lanes = tuple(literal(self.dialect, value, u.dtype.scalar()) for value in u.arg)
+        lanes = tuple(self.helpers.scalar(value, u.dtype.scalar()) for value in u.arg)
         if len(set(lanes)) == 1:
             return Expression(self.helpers.splat(lanes[0], u.dtype), UNARY)
         return Expression(self.helpers.literal(lanes, u.dtype))
@@ -245,6 +244,7 @@ class Expressions:
             return self._logic(u)
         spelt = self.dialect.functions.get((Ops.MAX, u.dtype))
         if spelt is not None:
+            self.helpers.usage.functions.add((u.op, u.dtype))
             return Expression(spelt.format(self.text(a), self.text(b)))
         return Expression(f"{self.helpers.maximum(u.dtype)}({self.text(a)}, {self.text(b)})")
 
@@ -277,6 +277,7 @@ class Expressions:
             if lanes == 1:
                 spelt = self.dialect.functions.get((u.op, wide))
             if spelt is not None:
+                self.helpers.usage.functions.add((u.op, wide))
                 inner = spelt.format(*(self.helpers.convert(self.text(s), wide) for s in u.src))
                 return Expression(self.helpers.convert(inner, u.dtype), UNARY)
         if spelt is None:
@@ -286,6 +287,7 @@ class Expressions:
                 because="neither CDialect.functions nor VectorStyle.functions has it",
                 try_="leave it out of native_ops, so that it is decomposed",
             )
+        self.helpers.usage.functions.add((u.op, u.dtype))
         return Expression(spelt.format(*(self.text(s) for s in u.src)))
 
     # ---- casts ------------------------------------------------------------------------------

@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from weft.base.dtype import AddrSpace
+from weft.base.dtype import AddrSpace, PtrDType
 from weft.base.errors import CapabilityError
 from weft.device import LinearProgram
 from weft.render.dialect import CDialect
+from weft.render.source_usage import SourceUsage
 from weft.uop import UOp
 
 ARRAY_ALIGNMENT = 64  # bytes of the widest vector, so that no access to a local array is split
@@ -111,7 +112,7 @@ class Extensions:
 
     # ---- the head of a kernel -------------------------------------------------------------------
 
-    def preamble(self, program: LinearProgram) -> str:
+    def preamble(self, program: LinearProgram, usage: SourceUsage) -> str:
         """Text before everything else."""
         return self.dialect.preamble
 
@@ -140,6 +141,12 @@ class Extensions:
     def array(self, element: str, name: str, size: int) -> str:
         """The declaration of a work item's own array."""
         return f"{element} {name}[{size}] __attribute__((aligned({ARRAY_ALIGNMENT})));"
+
+    def shared_array(self, program: LinearProgram, array: UOp, element: str) -> Sequence[str]:
+        """Lines that declare an array in shared memory. element: the type of its elements."""
+        kind = array.dtype
+        assert isinstance(kind, PtrDType)  # what else a DEFINE_LOCAL is, the renderer refuses
+        return (f"{self.dialect.shared_qualifier}{element} {array.arg}[{kind.size}];",)
 
     def pointer_qualifier(self, space: AddrSpace) -> str:
         """The qualifier of pointers to this memory, with a space after it."""

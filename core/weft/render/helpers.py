@@ -15,6 +15,7 @@ from weft.base.dtype import DType, dtypes
 from weft.render.constants import literal
 from weft.render.dialect import SHORT_NAMES, CDialect
 from weft.render.extensions import Extensions
+from weft.render.source_usage import SourceUsage
 
 
 class Helpers:
@@ -24,6 +25,7 @@ class Helpers:
     :param float_quotients: vectors of integers of up to 32 bits are divided as floats.
     :ivar types: every vector type they or the kernel mention, in order.
     :ivar texts: name of a function to its text.
+    :ivar usage: what they and the kernel use of the language.
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class Helpers:
         self.float_quotients = float_quotients
         self.types: dict[str, str] = {}
         self.texts: dict[str, str] = {}
+        self.usage = SourceUsage()
         self._names: dict[DType, str] = {}
         self._through: dict[DType, str] = {}
 
@@ -48,6 +51,7 @@ class Helpers:
         if known is not None:
             return known
         name = self._names[dtype] = self.dialect.type_name(dtype)
+        self.usage.dtypes |= {dtype, dtype.scalar()}
         vectors = self.dialect.vectors
         if dtype.count > 1 and vectors is not None and vectors.typedef and name not in self.types:
             scalar = dtype.scalar()
@@ -73,6 +77,11 @@ class Helpers:
             self.types.setdefault(through, vectors.memory_typedef.format(name=name, align=align))
         return through
 
+    def stored_type(self, dtype: DType) -> str:
+        """The name of a scalar type where it lies in memory."""
+        self.usage.dtypes.add(dtype)
+        return self.dialect.memory_type(dtype)
+
     def splat(self, value: str, dtype: DType) -> str:
         """One value in all lanes of `dtype`."""
         if dtype.count == 1:
@@ -92,7 +101,13 @@ class Helpers:
 
     def const(self, value: bool | int | float, dtype: DType) -> str:
         """A constant in all lanes of `dtype`."""
-        return self.splat(literal(self.dialect, value, dtype.scalar()), dtype)
+        return self.splat(self.scalar(value, dtype.scalar()), dtype)
+
+    def scalar(self, value: bool | int | float, dtype: DType) -> str:
+        """A constant of a scalar dtype; literals of narrow floats name their type."""
+        if dtype in self.dialect.narrow_floats:
+            self.usage.dtypes.add(dtype)
+        return literal(self.dialect, value, dtype)
 
     def convert(self, value: str, dtype: DType) -> str:
         """The language's own conversion to `dtype`."""
@@ -100,6 +115,7 @@ class Helpers:
         if dtype.count == 1:
             return f"({name})({value})"
         assert self.dialect.vectors is not None
+        self.usage.conversions.add(dtype)
         return self.dialect.vectors.convert.format(value=value, type=name)
 
     def bits(self, value: str, source: DType, target: DType) -> str:
@@ -107,6 +123,7 @@ class Helpers:
         name = self.type(target)
         vectors = self.dialect.vectors
         if source.count > 1 and target.count > 1 and vectors is not None:
+            self.usage.bitcasts.add(target)
             return vectors.bitcast.format(type=name, value=value)
         if self.dialect.bitcast and source.count == target.count == 1:
             return self.dialect.bitcast.format(type=name, value=value)

@@ -90,6 +90,8 @@ class MemoryAccess(Expressions):
             return self.renderer.image_store(name, at, value)
         place = self.place(index, dtype, writing=True).text
         if _is_vector_of_scalars(index, dtype):
+            memory = dtypes.uint8.vec(dtype.count) if is_mask(dtype) else dtype
+            self.helpers.usage.vector_stores.add((memory, _space(index)))
             return self.renderer.vector_store(dtype.count, place, self._address(index), value)
         return f"{place} = {value}"
 
@@ -125,7 +127,9 @@ class MemoryAccess(Expressions):
             return self._read_lanes(index, dtype)
         found = self.place(index, dtype)
         if _is_vector_of_scalars(index, dtype):
-            name = self.helpers.type(dtypes.uint8.vec(dtype.count) if is_mask(dtype) else dtype)
+            memory = dtypes.uint8.vec(dtype.count) if is_mask(dtype) else dtype
+            name = self.helpers.type(memory)
+            self.helpers.usage.vector_loads.add((memory, _space(index)))
             pointer = self._address(index)
             text = self.renderer.vector_load(name, dtype.count, found.text, pointer)
             found = found if text == found.text else Expression(text)
@@ -273,6 +277,12 @@ def _has_no_negative_term(at: UOp) -> bool:
             return False
         at = at.src[0]
     return at.op is not Ops.SUB and at.vmin >= 0
+
+
+def _space(index: UOp) -> AddrSpace:
+    """The memory that an INDEX is into."""
+    kind = index.src[0].dtype
+    return kind.space if isinstance(kind, PtrDType) else AddrSpace.GLOBAL
 
 
 def _is_vector_of_scalars(index: UOp, dtype: DType) -> bool:

@@ -1,15 +1,17 @@
-"""Copies to shared memory that arrive later: ``cp.async``, from compute capability 8.0 on.
+"""Asynchronous copies to shared memory: ``cp.async``, from compute capability 8.0 on.
 
 in: spec.linear      out: the same with a statement in the place of each such STORE, COMMIT and WAIT
 
-A STORE that may be carried out later is one such instruction where its value is what one LOAD
-gives; where an access had to be cut (see `alignment`) it is carried out at once. A LOAD behind a
-gate that is closed reads nothing: then zeros are written, which is what the core asks for there.
+An asynchronous STORE is one such instruction if its value is one LOAD; if an access had to be cut
+(see `alignment`), it is synchronous. A LOAD whose gate is false reads nothing: the instruction
+writes zeros, which is what the core expects there.
+
+Source: NVIDIA, "PTX ISA", data movement instructions, cp.async.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import copysign
 
 from weft.plugin import ASYNC, Ops, UOp, dtypes
@@ -18,6 +20,11 @@ SINCE = 80
 """The compute capability, times ten, of the first chips that have it."""
 
 _SIZES = (16, 8, 4)
+# Statements, as templates over their sources.
+_COPIES = {size: f"copy_async<{size}>({{0}} + {{1}}, {{2}} + {{3}});" for size in _SIZES}
+_GATED = {size: f"copy_async<{size}>({{0}} + {{1}}, {{2}} + {{3}}, {{4}});" for size in _SIZES}
+_COMMIT = "commit_copies();"
+_WAIT = "wait_for_copies<{0}>();"
 
 
 def in_flight(uops: Sequence[UOp]) -> tuple[UOp, ...]:
@@ -27,21 +34,34 @@ def in_flight(uops: Sequence[UOp]) -> tuple[UOp, ...]:
         return tuple(uops)
     used = {source for u in uops if u not in copies for source in u.src}
     idle = {load for load in copies.values() if load not in used}
-    return tuple(_statement(u, copies) for u in uops if u not in idle)
+    return tuple(node for u in uops if u not in idle for node in _statement(u, copies))
 
 
-def _statement(u: UOp, copies: dict[UOp, UOp]) -> UOp:
+def definitions(uops: Iterable[UOp]) -> Iterable[str]:
+    """The functions that the statements of `in_flight` call."""
+    called = {u.arg for u in uops if u.op is Ops.CUSTOM}
+    return dict.fromkeys(text for statement, text in _CALLED.items() if statement in called)
+
+
+def _statement(u: UOp, copies: dict[UOp, UOp]) -> Iterator[UOp]:
+    """The statement in place of a node, and what it needs before it."""
     if u in copies:
         load = copies[u]
         to, source = u.src[0], load.src[0]
-        text = f"copy_async<{load.dtype.itemsize}>({{0}} + {{1}}, {{2}} + {{3}}"
-        text += ", {4});" if len(source.src) > 2 else ");"
-        return UOp(Ops.CUSTOM, dtypes.void, (*to.src[:2], *source.src), text)
-    if u.op is Ops.COMMIT:
-        return UOp(Ops.CUSTOM, dtypes.void, (), "commit_copies();")
-    if u.op is Ops.WAIT:
-        return UOp(Ops.CUSTOM, dtypes.void, (), f"wait_for_copies<{u.arg[0]}>();")
-    return u
+        texts = _GATED if len(source.src) > 2 else _COPIES
+        yield _custom(texts[load.dtype.itemsize], *to.src[:2], *source.src)
+    elif u.op is Ops.COMMIT:
+        yield _custom(_COMMIT)
+    elif u.op is Ops.WAIT:
+        newer = UOp.const(dtypes.int32, u.arg[0])
+        yield newer
+        yield _custom(_WAIT, newer)
+    else:
+        yield u
+
+
+def _custom(text: str, *sources: UOp) -> UOp:
+    return UOp(Ops.CUSTOM, dtypes.void, sources, text)
 
 
 def _fits(store: UOp) -> bool:
@@ -83,3 +103,9 @@ WAIT = """\
 template <int NEWER> __device__ inline void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" :: "n"(NEWER) : "memory");
 }"""
+
+_CALLED = {
+    **dict.fromkeys((*_COPIES.values(), *_GATED.values()), COPY_ASYNC),
+    _COMMIT: COMMIT,
+    _WAIT: WAIT,
+}

@@ -133,5 +133,7 @@ __device__ inline unsigned rounded_to_tf32(float x) {
   return bits;
 }"""
 
+ROUNDING = {unit.name for unit in UNITS if unit.rounds}
+"""Names of the units whose functions call `ROUNDED`."""
 CALLS = {unit.name: unit.text for unit in UNITS}
 """By name of a unit, the function that a kernel calls."""

@@ -1,7 +1,8 @@
-"""The types of our own that kernels need before them, as CUDA C++ that stands in every source.
+"""Preamble: the types and functions that a kernel uses, as CUDA C++ before it.
 
-NVRTC's wheel brings no headers, and a source that stands for itself can be read, compiled and
-compared anywhere; so there is no ``#include``. A piece is written only where its name occurs.
+NVRTC's wheel brings no headers, and a self-contained source can be read, compiled and compared
+anywhere; so there is no ``#include``. A definition is written only where the kernel uses it, which
+is known from its program and from what the renderer recorded (`SourceUsage`).
 
 - ``vec<T, N>``: N lanes that are read and written at once, 16 bytes an instruction.
 - ``other_lane``: what the lane holds whose number in the warp differs in one bit.
@@ -13,10 +14,11 @@ compared anywhere; so there is no ``#include``. A piece is written only where it
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 
-from weft_cuda.copies import COMMIT, COPY_ASYNC, WAIT
-from weft_cuda.matrix_units import CALLS, ROUNDED
+from weft.plugin import LinearProgram, Ops, SourceUsage, dtypes
+from weft_cuda import copies
+from weft_cuda.matrix_units import CALLS, ROUNDED, ROUNDING
 
 VECTOR = """\
 template <class T, int N>
@@ -128,23 +130,31 @@ BFLOAT = _BFLOAT_CONVERSIONS + "\n" + _operators("bf16", "0x8000")
 F8E4M3 = _eight_bits("f8e4m3", 3, 7, nan=0x7F, greatest=0x7E, beyond=0x7F)
 F8E5M2 = _eight_bits("f8e5m2", 2, 15, nan=0x7E, greatest=0x7B, beyond=0x7C)
 
-_PIECES = (
-    (re.compile(r"\bbf16\b"), BFLOAT),
-    (re.compile(r"\bf16\b"), HALF),
-    (re.compile(r"\bf8e4m3\b"), F8E4M3),
-    (re.compile(r"\bf8e5m2\b"), F8E5M2),
-    (re.compile(r"\bvec<"), VECTOR),
-    (re.compile(r"\bconvert<"), CONVERT),
-    (re.compile(r"\breinterpret<"), REINTERPRET),
-    (re.compile(r"\bother_lane\("), OTHER_LANE),
-    (re.compile(r"\bcopy_async<"), COPY_ASYNC),
-    (re.compile(r"\bcommit_copies\("), COMMIT),
-    (re.compile(r"\bwait_for_copies<"), WAIT),
-    (re.compile(r"_tf32\("), ROUNDED),
-    *((re.compile(rf"\b{name}\("), text) for name, text in CALLS.items()),
-)
+_NARROW_FLOATS = {
+    dtypes.bfloat16: BFLOAT,
+    dtypes.float16: HALF,
+    dtypes.fp8e4m3: F8E4M3,
+    dtypes.fp8e5m2: F8E5M2,
+}
 
 
-def preamble(source: str) -> str:
-    """What must stand before `source`, each piece with a line break after it."""
-    return "".join(text + "\n" for name, text in _PIECES if name.search(source))
+def preamble(program: LinearProgram, usage: SourceUsage) -> str:
+    """The definitions before a kernel."""
+    return "\n".join(_definitions(program, usage))
+
+
+def _definitions(program: LinearProgram, usage: SourceUsage) -> Iterator[str]:
+    yield from (text for dtype, text in _NARROW_FLOATS.items() if dtype in usage.dtypes)
+    if any(dtype.count > 1 for dtype in usage.dtypes):
+        yield VECTOR
+    if usage.conversions:
+        yield CONVERT
+    if usage.bitcasts:
+        yield REINTERPRET
+    if any(u.op is Ops.SHUFFLE for u in program.uops):
+        yield OTHER_LANE
+    yield from copies.definitions(program.uops)
+    called = {u.arg.name for u in program.uops if u.op is Ops.WMMA}
+    if called & ROUNDING:
+        yield ROUNDED
+    yield from (text for name, text in CALLS.items() if name in called)

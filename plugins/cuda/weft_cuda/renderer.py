@@ -1,19 +1,28 @@
-"""CUDA C++ from linear programs: aligned vector accesses, launch bounds, our own types before it.
+"""CUDA C++ renderer: print linear programs with aligned accesses, launch bounds and own types.
 
-in: spec.linear, the renderer's rules applied    out: CUDA C++ that stands for itself
+in: spec.linear, the renderer's rules applied    out: self-contained CUDA C++
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
-from weft.plugin import AddrSpace, CStyleRenderer, LinearProgram, Ops, PtrDType, UOp
+from weft.plugin import (
+    AddrSpace,
+    CStyleRenderer,
+    LinearProgram,
+    Ops,
+    PtrDType,
+    SourceUsage,
+    UOp,
+)
 from weft_cuda.alignment import aligned
 from weft_cuda.copies import in_flight
 from weft_cuda.dialect import CUDA_CXX
 from weft_cuda.preamble import preamble
-from weft_cuda.shared import placed
+from weft_cuda.shared import dynamic_array
 
 MANY_SUMS = 16
 
@@ -32,9 +41,17 @@ class CudaRenderer(CStyleRenderer):
         :raises CapabilityError: if CUDA C++ lacks a dtype or another thing that the program uses.
         :raises SpecError: if the program is not spec.linear, or holds an op that is not native.
         """
-        program = replace(program, uops=in_flight(aligned(program.uops)))
-        written = super().render(program)
-        return preamble(written) + placed(program, written)
+        return super().render(replace(program, uops=in_flight(aligned(program.uops))))
+
+    def preamble(self, program: LinearProgram, usage: SourceUsage) -> str:
+        """Definitions of the types and functions that the kernel uses."""
+        return preamble(program, usage)
+
+    def shared_array(self, program: LinearProgram, array: UOp, element: str) -> Sequence[str]:
+        """In the memory that the launch provides, where a kernel may not declare as much."""
+        return dynamic_array(program, array, element) or super().shared_array(
+            program, array, element
+        )
 
     def kernel_prefix(self, program: LinearProgram) -> str:
         """With the launch bounds."""

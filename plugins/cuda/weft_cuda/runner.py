@@ -9,7 +9,7 @@ from math import prod
 from weft.plugin import CompiledProgram, DeviceError, Dims, dtypes
 from weft_cuda.allocator import Memory
 from weft_cuda.driver import Context, Grid, Parameters
-from weft_cuda.shared import asked_of_launch
+from weft_cuda.shared import dynamic_bytes
 
 
 class KernelRunner:
@@ -26,7 +26,7 @@ class KernelRunner:
         self.context = context
         self.pointers = len(linear.globals)
         self.values = "".join("q" if u.dtype is dtypes.int64 else "i" for u in linear.variables)
-        self.shared = asked_of_launch(linear)
+        self.shared = dynamic_bytes(linear)
         self.function = context.load(program.binary, program.name)
         if self.shared:
             context.allow_shared(self.function, self.shared)

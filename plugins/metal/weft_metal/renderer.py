@@ -16,6 +16,7 @@ from weft.plugin import (
     DType,
     LinearProgram,
     Ops,
+    SourceUsage,
     UOp,
     VectorStyle,
     dtypes,
@@ -104,7 +105,7 @@ class MetalRenderer(CStyleRenderer):
         assert self.rules is not None  # those of every C
         self.rules = self.rules + METAL_RULES
 
-    def preamble(self, program: LinearProgram) -> str:
+    def preamble(self, program: LinearProgram, usage: SourceUsage) -> str:
         """The header, the struct of the variables, and the functions of matrix units."""
         before = [HEADER]
         if program.variables:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from weft.plugin import CompiledProgram, CompileError
-from weft_opencl.declarations import GUARD, declared
+from weft_opencl.declarations import GUARD
 from weft_opencl.driver import OpenCLDevice, bindings
 from weft_opencl.facts import Facts
 from weft_opencl.process_lock import process_lock
@@ -47,10 +47,10 @@ class DriverCompiler:
         cl = bindings()
         if self.device.facts.own_declarations:
             try:
-                if made := self._compiled(self._program(f"{declared(source)}\n{source}"), GUARD):
+                if made := self._compiled(self._program(source), GUARD):
                     return made
             except cl.Error:
-                pass  # it calls what is not known here, or is wrong: with all that is declared
+                pass  # it calls what it does not declare, or is wrong: with all declarations
         program = self._program(source)
         try:
             if made := self._compiled(program):

@@ -15,11 +15,13 @@ from weft.plugin import (
     LinearProgram,
     Ops,
     PatternMatcher,
+    SourceUsage,
     UOp,
     UPat,
     VectorStyle,
     dtypes,
 )
+from weft_opencl.declarations import declarations
 from weft_opencl.facts import Facts
 
 TYPES = {
@@ -172,6 +174,7 @@ class OpenCLRenderer(CStyleRenderer):
 
     def __init__(self, facts: Facts) -> None:
         super().__init__(opencl_dialect(facts))
+        self.facts = facts
         self.images = facts.image_size is not None
         self.rules = self.rules + WRAPPING if self.rules is not None else WRAPPING
 
@@ -182,6 +185,17 @@ class OpenCLRenderer(CStyleRenderer):
     def render(self, program: LinearProgram) -> str:
         """The source of one kernel. Raises as CStyleRenderer."""
         return super().render(replace(program, name=entry_point(program.name)))
+
+    def preamble(self, program: LinearProgram, usage: SourceUsage) -> str:
+        """With declarations of the functions that the kernel calls, where these compile faster."""
+        if not self.facts.own_declarations:
+            return super().preamble(program, usage)
+        group = "get_global_id" if is_spread(program) else "get_group_id"
+        prefixes = {u.arg[:4] for u in program.uops if u.op is Ops.SPECIAL}
+        launch = [name for prefix, name in (("gidx", group), ("lidx", "get_local_id"))
+                  if prefix in prefixes]  # fmt: skip
+        declared = declarations(program, usage, TYPES, launch)
+        return f"{super().preamble(program, usage)}\n{declared}"
 
     def kernel_prefix(self, program: LinearProgram) -> str:
         """With the size of its groups, where it is known."""

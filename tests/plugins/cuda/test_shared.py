@@ -8,7 +8,7 @@ from weft_cuda.chip import Chip
 from weft_cuda.compiler import NvrtcCompiler
 from weft_cuda.nvrtc import find_nvrtc
 from weft_cuda.renderer import CudaRenderer
-from weft_cuda.shared import asked_of_launch
+from weft_cuda.shared import dynamic_bytes
 
 LOCAL = type(dtypes.int.ptr().space).LOCAL
 
@@ -28,13 +28,13 @@ def program(*arrays):
 
 def test_what_may_be_declared_is_declared():
     made = program(("a", dtypes.float, 4096), ("b", dtypes.float, 8192))
-    assert asked_of_launch(made) == 0
+    assert dynamic_bytes(made) == 0
     assert "__shared__ __align__(16) float b[8192];" in CudaRenderer().render(made)
 
 
 def test_more_is_one_array_that_the_launch_gives():
     made = program(("a", dtypes.char, 3), ("b", dtypes.half, 9), ("c", dtypes.float, 16384))
-    assert asked_of_launch(made) == 16 + 32 + (64 << 10)
+    assert dynamic_bytes(made) == 16 + 32 + (64 << 10)
     lines = [line.strip() for line in CudaRenderer().render(made).splitlines()]
     start = lines.index("extern __shared__ __align__(16) unsigned char weft_shared[];")
     assert lines[start + 1 : start + 4] == [
