@@ -6,18 +6,17 @@ same state.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
-from weft.base.errors import WeftError
-from weft.base.interrupts import let_through
-from weft.base.text import failure_text
 from weft.codegen.opt.search_space import Plan
 from weft.device import Feature, OpenDevice, registry
-from weft.engine.candidate_measurement import Built, Measurement, Outcome, build
+from weft.engine.candidate_measurement import Outcome
+from weft.engine.worker_main import Server
 from weft.engine.worker_processes import Helper, HelperFailed, Helpers, helpers_for
 from weft.uop import UOp
 
+T = TypeVar("T")
 RUN_SECONDS = 10.0
 """A kernel may take before it counts as one that hangs, if nothing is known of it."""
 _BEGIN_SECONDS = 60.0
@@ -27,44 +26,44 @@ _MOST_PLAIN = 4e9  # operations that are still carried out without any optimisat
 _MOST_PLAIN_HERE = 1e8  # the same in this process, where it cannot be ended
 
 
-class Workers(Protocol):
-    """Builds plans and measures the kernels."""
+class LocalHelpers:
+    """A helper that answers in this process, where a kernel that crashes ends the program."""
 
-    most_plain: float
+    life = 1
 
-    def built(self, plans: Sequence[Plan]) -> Iterable[tuple[bytes, Any] | str]:
-        """(digest, what was built) of each plan, or why there is none."""
-        ...
+    def __init__(self, device: OpenDevice) -> None:
+        self._server = Server(device)
+        self.first = self
 
-    def expect(self, built: Any, seconds: float) -> str:
-        """Take its results for right. Answers why that failed, or nothing."""
-        ...
+    def ask(self, *question: Any, seconds: float) -> Any:
+        """What it answers, after any time. :raises HelperFailed: where it refuses."""
+        verdict, value = self._server.answer(question)
+        if verdict != "ok":
+            raise HelperFailed(value)
+        return value
 
-    def time(self, built: Any, good: float | None) -> Outcome | str:
-        """Run it, or say why that failed."""
-        ...
-
-    def time_interleaved(self, several: Sequence[Any], seconds: float) -> list[float] | str:
-        """Time what was built run by run in turn, or say why that failed."""
-        ...
-
-    def end(self) -> None:
-        """Give the memory back."""
+    def spread(self, work: Callable[[Any, Any], T], things: Iterable[Any]) -> Iterator[T]:
+        """`work(helper, thing)` for all things, one after the other."""
+        return (work(self, thing) for thing in things)
 
 
-class HelperWorkers:
-    """Workers in helper processes."""
+class Workers:
+    """Builds plans and measures the kernels.
 
-    most_plain = _MOST_PLAIN
+    :param most_plain: operations that are still carried out without any optimisation.
+    """
 
-    def __init__(self, ast: UOp, device: OpenDevice) -> None:
+    def __init__(
+        self, ast: UOp, helpers: Helpers | LocalHelpers, most_plain: float = _MOST_PLAIN
+    ) -> None:
         self.ast = ast
-        self.helpers = helpers_of(device)
+        self.helpers = helpers
+        self.most_plain = most_plain
         self.right: list[Any] = []
         self.life: int | None = None
         self._first()
 
-    def _first(self) -> Helper:
+    def _first(self) -> Helper | LocalHelpers:
         """The helper that runs kernels, with the current state: it may have been replaced.
 
         :raises HelperFailed: where the device does not open there, or has no memory.
@@ -78,18 +77,15 @@ class HelperWorkers:
         return first
 
     def built(self, plans: Sequence[Plan]) -> Iterable[tuple[bytes, Any] | str]:
-        def one(helper: Any, plan: Plan) -> tuple[bytes, Any] | str:
-            try:
-                answer: tuple[bytes, Any] = helper.ask(
-                    "build", self.ast, plan, seconds=_BUILD_SECONDS
-                )
-            except HelperFailed as error:
-                return str(error)
-            return answer
+        """(digest, what was built) of each plan, or why there is none."""
+
+        def one(helper: Helper | LocalHelpers, plan: Plan) -> tuple[bytes, Any] | str:
+            return _answer(helper, "build", self.ast, plan, seconds=_BUILD_SECONDS)
 
         return self.helpers.spread(one, plans)
 
     def expect(self, built: Any, seconds: float) -> str:
+        """Take its results for right. Answers why that failed, or nothing."""
         first = self._first()
         try:
             first.ask("expect", built, seconds=seconds)
@@ -99,76 +95,27 @@ class HelperWorkers:
         return ""
 
     def time(self, built: Any, good: float | None) -> Outcome | str:
-        first = self._first()
+        """Run it, or say why that failed."""
         limit = RUN_SECONDS if good is None else max(RUN_SECONDS, 100 * good)
-        try:
-            answer: Outcome = first.ask("time", built, _SPENT, good, seconds=limit)
-        except HelperFailed as error:
-            return str(error)
-        return answer
+        return _answer(self._first(), "time", built, _SPENT, good, seconds=limit)
 
     def time_interleaved(self, several: Sequence[Any], seconds: float) -> list[float] | str:
-        first = self._first()
+        """Time what was built run by run in turn, or say why that failed."""
         limit = max(RUN_SECONDS, 10 * seconds)
-        try:
-            answer: list[float] = first.ask("time_interleaved", several, seconds, seconds=limit)
-        except HelperFailed as error:
-            return str(error)
-        return answer
+        return _answer(self._first(), "time_interleaved", several, seconds, seconds=limit)
 
     def end(self) -> None:
+        """Give the memory back."""
         if self.helpers.first.life == self.life:
-            try:
-                self.helpers.first.ask("end", seconds=_BUILD_SECONDS)
-            except HelperFailed:
-                pass
+            _answer(self.helpers.first, "end", seconds=_BUILD_SECONDS)
 
 
-class LocalWorkers:
-    """Workers in this process: a kernel that crashes ends the program."""
-
-    most_plain = _MOST_PLAIN_HERE
-
-    def __init__(self, ast: UOp, device: OpenDevice) -> None:
-        self.ast, self.device = ast, device
-        self.trial = Measurement(ast, device)
-
-    def built(self, plans: Sequence[Plan]) -> Iterable[tuple[bytes, Any] | str]:
-        for plan in plans:
-            try:
-                built = build(self.ast, plan, self.device)
-            except WeftError as error:
-                yield failure_text(error)
-            except Exception as error:  # a fault of ours in one plan is no reason to end the rest
-                let_through(error)
-                yield f"fault: {failure_text(error)}"
-            else:
-                yield built.digest, built
-
-    def expect(self, built: Built, seconds: float) -> str:
-        try:
-            self.trial.expect(built)
-        except (WeftError, ArithmeticError, OSError, RuntimeError, MemoryError) as error:
-            let_through(error)
-            return failure_text(error)
-        return ""
-
-    def time(self, built: Built, good: float | None) -> Outcome | str:
-        try:
-            return self.trial.time(built, _SPENT, good)
-        except (WeftError, ArithmeticError, OSError, RuntimeError, MemoryError) as error:
-            let_through(error)
-            return failure_text(error)
-
-    def time_interleaved(self, several: Sequence[Any], seconds: float) -> list[float] | str:
-        try:
-            return self.trial.time_interleaved(several, seconds)
-        except (WeftError, ArithmeticError, OSError, RuntimeError, MemoryError) as error:
-            let_through(error)
-            return failure_text(error)
-
-    def end(self) -> None:
-        self.trial.buffers.clear()
+def _answer(helper: Helper | LocalHelpers, *question: Any, seconds: float) -> Any:
+    """What a helper answers, or why it does not."""
+    try:
+        return helper.ask(*question, seconds=seconds)
+    except HelperFailed as error:
+        return str(error)
 
 
 def helpers_of(device: OpenDevice) -> Helpers:
@@ -186,10 +133,11 @@ def workers_for(ast: UOp, device: OpenDevice, notes: list[str]) -> Workers:
     here = "kernels are tried in this process"
     if not registry.current().is_installed(device.id.family):
         notes.append(f"{here}: the plugin was registered by hand")
-        return LocalWorkers(ast, device)
+        return Workers(ast, LocalHelpers(device), _MOST_PLAIN_HERE)
+    helpers = helpers_of(device)
     try:
-        helpers_of(device).first.ready()
+        helpers.first.ready()
     except HelperFailed as error:
         notes.append(f"{here}: no helper process opens {device.name} ({error})")
-        return LocalWorkers(ast, device)
-    return HelperWorkers(ast, device)
+        return Workers(ast, LocalHelpers(device), _MOST_PLAIN_HERE)
+    return Workers(ast, helpers)

@@ -50,10 +50,13 @@ class Server:
     """Answers questions: the name of a method, then its arguments.
 
     ("ok", value), or ("failed", message) for errors of weft or of a device.
+
+    :param device: of this process, where no other is opened; what is built is then not packed.
     """
 
-    def __init__(self) -> None:
-        self.device: OpenDevice | None = None
+    def __init__(self, device: OpenDevice | None = None) -> None:
+        self.device = device
+        self.packs = device is None
         self.trial: Measurement | None = None
 
     def answer(self, question: tuple[Any, ...]) -> tuple[str, Any]:
@@ -62,6 +65,7 @@ class Server:
         try:
             return "ok", getattr(self, f"do_{verb}")(*arguments)
         except (WeftError, ArithmeticError, OSError, RuntimeError, MemoryError) as error:
+            let_through(error)
             return "failed", failure_text(error)
         except Exception as error:  # a fault of ours in one candidate is no reason to end the rest
             let_through(error)
@@ -72,25 +76,25 @@ class Server:
         self.device = registry.open(name)
         return self.device.capabilities.fingerprint
 
-    def do_build(self, ast: UOp, plan: Plan) -> tuple[bytes, bytes]:
+    def do_build(self, ast: UOp, plan: Plan) -> tuple[bytes, Any]:
         """The digest of a kernel's source, and the built kernel, packed."""
         built = build(ast, plan, self._opened())
-        return built.digest, pickle.dumps(built, pickle.HIGHEST_PROTOCOL)
+        return built.digest, pickle.dumps(built, -1) if self.packs else built
 
     def do_begin(self, ast: UOp) -> None:
         """Memory for a kernel, in place of the memory of the last one."""
         self.trial = None
         self.trial = Measurement(ast, self._opened())
 
-    def do_expect(self, packed: bytes) -> float:
+    def do_expect(self, packed: Any) -> float:
         """Take the results of this kernel as right; the seconds that it took."""
         return self._begun().expect(_unpacked(packed))
 
-    def do_time(self, packed: bytes, most_seconds: float, good: float | None) -> Any:
+    def do_time(self, packed: Any, most_seconds: float, good: float | None) -> Any:
         """The outcome of a measurement."""
         return self._begun().time(_unpacked(packed), most_seconds, good)
 
-    def do_time_interleaved(self, packed: Sequence[bytes], most_seconds: float) -> list[float]:
+    def do_time_interleaved(self, packed: Sequence[Any], most_seconds: float) -> list[float]:
         """The shortest run of each kernel."""
         return self._begun().time_interleaved([_unpacked(one) for one in packed], most_seconds)
 
@@ -107,9 +111,8 @@ class Server:
         return self.trial
 
 
-def _unpacked(packed: bytes) -> Built:
-    built: Built = pickle.loads(packed)
-    return built
+def _unpacked(packed: Any) -> Built:
+    return pickle.loads(packed) if isinstance(packed, bytes) else packed
 
 
 def serve(questions: BinaryIO, answers: BinaryIO) -> None:

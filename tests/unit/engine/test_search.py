@@ -16,7 +16,14 @@ from weft.codegen.opt.search_space import Plan, by_heuristic
 from weft.codegen.pipeline import loops_for
 from weft.device import Device, DeviceFamily, Registry, registry
 from weft.device.hookspecs import hookimpl
-from weft.engine import forget_programs, measurement_workers, program_for, search, stats
+from weft.engine import (
+    forget_programs,
+    measurement_workers,
+    program_for,
+    search,
+    stats,
+    worker_main,
+)
 from weft.engine import tuning_database as database
 from weft.engine.candidate_measurement import WRITTEN_DOWN, Outcome
 from weft.engine.worker_processes import Helper, HelperFailed, Helpers
@@ -355,9 +362,8 @@ def test_whoever_replaces_a_lost_one_is_told_everything(monkeypatch, tmp_path):
     log = tmp_path / "log"
     helpers = Helpers("X", "bad", parallel=False)
     helpers.all = [Helper("X", "bad", [sys.executable, "-c", LOST, str(log)])]
-    monkeypatch.setattr(measurement_workers, "helpers_for", lambda *_: helpers)
     try:
-        shop = measurement_workers.HelperWorkers(sums(), registry.open(DEVICE))
+        shop = measurement_workers.Workers(sums(), helpers)
         assert shop.expect("what is right", 20.0) == ""
         assert "signal 11" in shop.time("what crashes", None)
         assert shop.expect("more of it", 20.0) == ""
@@ -376,7 +382,7 @@ def test_a_kernel_that_has_no_room_elsewhere_is_not_tried_here(monkeypatch):
     """What ends a helper for want of memory would end the program."""
 
     class NoHelper:
-        def __init__(self, ast, device):
+        def __init__(self, ast, helpers):
             raise HelperFailed("OutOfMemory: no room for it")
 
     class Opens:
@@ -387,8 +393,8 @@ def test_a_kernel_that_has_no_room_elsewhere_is_not_tried_here(monkeypatch):
     monkeypatch.setattr(
         measurement_workers, "helpers_of", lambda device: type("All", (), {"first": Opens})
     )
-    monkeypatch.setattr(measurement_workers, "HelperWorkers", NoHelper)
-    monkeypatch.setattr(measurement_workers, "LocalWorkers", lambda *_: pytest.fail("tried here"))
+    monkeypatch.setattr(measurement_workers, "Workers", NoHelper)
+    monkeypatch.setattr(measurement_workers, "LocalHelpers", lambda *_: pytest.fail("tried here"))
     with settings.override(CACHE=0):
         found = search.search(sums(), registry.open(DEVICE), 1)
     assert found.best == found.heuristic and not found.tries
@@ -397,15 +403,15 @@ def test_a_kernel_that_has_no_room_elsewhere_is_not_tried_here(monkeypatch):
 
 def test_here_a_fault_in_one_plan_leaves_the_others(monkeypatch):
     ast, device = sums(), registry.open(DEVICE)
-    build = measurement_workers.build
+    build = worker_main.build
 
     def faulty(ast, plan, device):
         if plan.opts:
             raise KeyError("an axis")
         return build(ast, plan, device)
 
-    monkeypatch.setattr(measurement_workers, "build", faulty)
-    shop = measurement_workers.LocalWorkers(ast, device)
+    monkeypatch.setattr(worker_main, "build", faulty)
+    shop = measurement_workers.Workers(ast, measurement_workers.LocalHelpers(device))
     bad, good = shop.built([Plan((BEST,)), Plan()])
     assert bad.startswith("fault: KeyError")
     assert shop.expect(good[1], 1.0) == "" and shop.time(good[1], None).equal
