@@ -15,6 +15,12 @@ from weft.base.errors import ArgumentError, DTypeError
 from weft.base.promotion import least_upper_dtype, promote_with_scalar
 from weft.tensor import Tensor
 
+__all__ = [
+    "astype", "bfloat16", "bool", "can_cast", "finfo", "float16", "float32", "float64", "iinfo",
+    "int8", "int16", "int32", "int64", "isdtype", "result_type", "uint8", "uint16", "uint32",
+    "uint64",
+]  # fmt: skip
+
 bool = dtypes.bool
 int8, int16, int32, int64 = dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64
 uint8, uint16, uint32, uint64 = dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64

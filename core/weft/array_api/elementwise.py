@@ -7,7 +7,9 @@ of Tensor is not that careful, the case is corrected here.
 from __future__ import annotations
 
 import math
-from typing import Any
+import operator
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from weft.array_api.array import Array, as_array, both, must_be
 from weft.base.arguments import real as number_of
@@ -16,13 +18,76 @@ from weft.base.errors import ArgumentError
 from weft.base.promotion import least_upper_dtype
 from weft.tensor import Tensor
 
+__all__ = [
+    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and",
+    "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
+    "ceil", "clip", "conj", "copysign", "cos", "cosh", "divide", "equal", "exp", "expm1", "floor",
+    "floor_divide", "greater", "greater_equal", "hypot", "imag", "isfinite", "isinf", "isnan",
+    "less", "less_equal", "log", "log1p", "log2", "log10", "logaddexp", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "multiply", "negative",
+    "nextafter", "not_equal", "positive", "pow", "real", "reciprocal", "remainder", "round", "sign",
+    "signbit", "sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh", "trunc",
+]  # fmt: skip
+
+Function = TypeVar("Function", bound=Callable[..., Array])
+
 _BITS = {2: dtypes.uint16, 4: dtypes.uint32, 8: dtypes.uint64}
 _WHOLE = {2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
 
 
-def _odd(x: Array, value: Array) -> Array:
+def _unary(
+    name: str, doc: str, compute: Callable[[Array], Array] | None = None
+) -> Callable[[Array], Array]:
+    """A function of one array: `compute`, or the method of this name."""
+    compute = compute or operator.methodcaller(name)
+
+    def function(x: Array, /) -> Array:
+        return compute(as_array(x))
+
+    return _named(function, name, doc)
+
+
+def _binary(
+    name: str, doc: str, compute: Callable[[Array, Array], Array]
+) -> Callable[[Any, Any], Array]:
+    """A function of two arrays, one of which may be given as a number."""
+
+    def function(x1: Any, x2: Any, /) -> Array:
+        return compute(*both(x1, x2))
+
+    return _named(function, name, doc)
+
+
+def _named(function: Function, name: str, doc: str) -> Function:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+def _odd(method: str) -> Callable[[Array], Array]:
     """An odd function that is the identity at both zeros."""
-    return (x == 0).where(x.cast(value.dtype), value)
+
+    def compute(x: Array) -> Array:
+        value: Array = getattr(x, method)()
+        return (x == 0).where(x.cast(value.dtype), value)
+
+    return compute
+
+
+def _signed(method: str) -> Callable[[Array], Array]:
+    """A rounding whose zeros keep the sign of what is rounded to them."""
+
+    def compute(x: Array) -> Array:
+        whole: Array = getattr(x, method)()
+        if not dtypes.is_float(x.dtype):
+            return whole
+        return (whole == 0).where(copysign(whole, x), whole)
+
+    return compute
+
+
+def _of_truth(operation: Callable[[Any, Any], Any]) -> Callable[[Array, Array], Array]:
+    return lambda a, b: operation(a.bool(), b.bool())
 
 
 def _negative_bit(x: Any) -> Any:
@@ -32,46 +97,13 @@ def _negative_bit(x: Any) -> Any:
 
 # ---- arithmetic ----------------------------------------------------------------------------------
 
-
-def abs(x: Array, /) -> Array:
-    """Size without sign."""
-    return as_array(x).abs()
-
-
-def add(x1: Any, x2: Any, /) -> Array:
-    """Sum."""
-    a, b = both(x1, x2)
-    return a + b
-
-
-def subtract(x1: Any, x2: Any, /) -> Array:
-    """Difference."""
-    a, b = both(x1, x2)
-    return a - b
-
-
-def multiply(x1: Any, x2: Any, /) -> Array:
-    """Product."""
-    a, b = both(x1, x2)
-    return a * b
-
-
-def divide(x1: Any, x2: Any, /) -> Array:
-    """Quotient, in floats."""
-    a, b = both(x1, x2)
-    return a / b
-
-
-def floor_divide(x1: Any, x2: Any, /) -> Array:
-    """Quotient rounded down."""
-    a, b = both(x1, x2)
-    return a // b
-
-
-def remainder(x1: Any, x2: Any, /) -> Array:
-    """Remainder with the sign of the divisor."""
-    a, b = both(x1, x2)
-    return a % b
+abs = _unary("abs", "Size without sign.")
+add = _binary("add", "Sum.", operator.add)
+subtract = _binary("subtract", "Difference.", operator.sub)
+multiply = _binary("multiply", "Product.", operator.mul)
+divide = _binary("divide", "Quotient, in floats.", operator.truediv)
+floor_divide = _binary("floor_divide", "Quotient rounded down.", operator.floordiv)
+remainder = _binary("remainder", "Remainder with the sign of the divisor.", operator.mod)
 
 
 def pow(x1: Any, x2: Any, /) -> Array:
@@ -82,29 +114,11 @@ def pow(x1: Any, x2: Any, /) -> Array:
     return a**b
 
 
-def negative(x: Array, /) -> Array:
-    """Negative."""
-    return -as_array(x)
-
-
-def positive(x: Array, /) -> Array:
-    """x itself."""
-    return +as_array(x)
-
-
-def reciprocal(x: Array, /) -> Array:
-    """1 / x."""
-    return as_array(x).reciprocal()
-
-
-def square(x: Array, /) -> Array:
-    """x * x."""
-    return as_array(x).square()
-
-
-def sqrt(x: Array, /) -> Array:
-    """Square root; NaN below zero."""
-    return as_array(x).sqrt()
+negative = _unary("negative", "Negative.", operator.neg)
+positive = _unary("positive", "x itself.", operator.pos)
+reciprocal = _unary("reciprocal", "1 / x.")
+square = _unary("square", "x * x.")
+sqrt = _unary("sqrt", "Square root; NaN below zero.")
 
 
 def hypot(x1: Any, x2: Any, /) -> Array:
@@ -119,9 +133,7 @@ def hypot(x1: Any, x2: Any, /) -> Array:
     return ((a == math.inf) | (b == math.inf)).where(math.inf, length)
 
 
-def sign(x: Array, /) -> Array:
-    """-1, 0 or 1; NaN stays."""
-    return as_array(x).sign()
+sign = _unary("sign", "-1, 0 or 1; NaN stays.")
 
 
 def signbit(x: Array, /) -> Array:
@@ -153,16 +165,8 @@ def nextafter(x1: Any, x2: Any, /) -> Array:
     return (a.isnan() | b.isnan()).where(math.nan, moved)
 
 
-def maximum(x1: Any, x2: Any, /) -> Array:
-    """The larger; NaN where either is."""
-    a, b = both(x1, x2)
-    return a.maximum(b)
-
-
-def minimum(x1: Any, x2: Any, /) -> Array:
-    """The smaller; NaN where either is."""
-    a, b = both(x1, x2)
-    return a.minimum(b)
+maximum = _binary("maximum", "The larger; NaN where either is.", Array.maximum)
+minimum = _binary("minimum", "The smaller; NaN where either is.", Array.minimum)
 
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
@@ -194,71 +198,19 @@ def _bound(given: Any, x: Array) -> Array:
 
 # ---- rounding ------------------------------------------------------------------------------------
 
-
-def ceil(x: Array, /) -> Array:
-    """Up to a whole number."""
-    x = as_array(x)
-    return _signed(x, x.ceil())
-
-
-def floor(x: Array, /) -> Array:
-    """Down to a whole number."""
-    x = as_array(x)
-    return _signed(x, x.floor())
-
-
-def round(x: Array, /) -> Array:
-    """To the nearest whole number, halves to the even one."""
-    x = as_array(x)
-    return _signed(x, x.round())
-
-
-def trunc(x: Array, /) -> Array:
-    """Toward zero."""
-    x = as_array(x)
-    return _signed(x, x.trunc())
-
-
-def _signed(x: Array, whole: Array) -> Array:
-    """A zero keeps the sign of what was rounded to it."""
-    if not dtypes.is_float(x.dtype):
-        return whole
-    return (whole == 0).where(copysign(whole, x), whole)
-
+ceil = _unary("ceil", "Up to a whole number.", _signed("ceil"))
+floor = _unary("floor", "Down to a whole number.", _signed("floor"))
+round = _unary("round", "To the nearest whole number, halves to the even one.", _signed("round"))
+trunc = _unary("trunc", "Toward zero.", _signed("trunc"))
 
 # ---- functions of real numbers -------------------------------------------------------------------
 
-
-def exp(x: Array, /) -> Array:
-    """e to the power of x."""
-    return as_array(x).exp()
-
-
-def expm1(x: Array, /) -> Array:
-    """exp(x) - 1, exact near 0."""
-    x = as_array(x)
-    return _odd(x, x.expm1())
-
-
-def log(x: Array, /) -> Array:
-    """Natural logarithm."""
-    return as_array(x).log()
-
-
-def log1p(x: Array, /) -> Array:
-    """log(1 + x), exact near 0."""
-    x = as_array(x)
-    return _odd(x, x.log1p())
-
-
-def log2(x: Array, /) -> Array:
-    """Binary logarithm."""
-    return as_array(x).log2()
-
-
-def log10(x: Array, /) -> Array:
-    """Decimal logarithm."""
-    return as_array(x).log10()
+exp = _unary("exp", "e to the power of x.")
+expm1 = _unary("expm1", "exp(x) - 1, exact near 0.", _odd("expm1"))
+log = _unary("log", "Natural logarithm.")
+log1p = _unary("log1p", "log(1 + x), exact near 0.", _odd("log1p"))
+log2 = _unary("log2", "Binary logarithm.")
+log10 = _unary("log10", "Decimal logarithm.")
 
 
 def logaddexp(x1: Any, x2: Any, /) -> Array:
@@ -269,38 +221,12 @@ def logaddexp(x1: Any, x2: Any, /) -> Array:
     return (a == b).where(a + math.log(2.0), top + (-apart).exp().log1p())
 
 
-def sin(x: Array, /) -> Array:
-    """Sine."""
-    x = as_array(x)
-    return _odd(x, x.sin())
-
-
-def cos(x: Array, /) -> Array:
-    """Cosine."""
-    return as_array(x).cos()
-
-
-def tan(x: Array, /) -> Array:
-    """Tangent."""
-    x = as_array(x)
-    return _odd(x, x.tan())
-
-
-def asin(x: Array, /) -> Array:
-    """Arc sine."""
-    x = as_array(x)
-    return _odd(x, x.asin())
-
-
-def acos(x: Array, /) -> Array:
-    """Arc cosine."""
-    return as_array(x).acos()
-
-
-def atan(x: Array, /) -> Array:
-    """Arc tangent."""
-    x = as_array(x)
-    return _odd(x, x.atan())
+sin = _unary("sin", "Sine.", _odd("sin"))
+cos = _unary("cos", "Cosine.")
+tan = _unary("tan", "Tangent.", _odd("tan"))
+asin = _unary("asin", "Arc sine.", _odd("asin"))
+acos = _unary("acos", "Arc cosine.")
+atan = _unary("atan", "Arc tangent.", _odd("atan"))
 
 
 def atan2(x1: Any, x2: Any, /) -> Array:
@@ -319,38 +245,12 @@ def atan2(x1: Any, x2: Any, /) -> Array:
     return _negative_bit(y).where(-angle, angle)
 
 
-def sinh(x: Array, /) -> Array:
-    """Hyperbolic sine."""
-    x = as_array(x)
-    return _odd(x, x.sinh())
-
-
-def cosh(x: Array, /) -> Array:
-    """Hyperbolic cosine."""
-    return as_array(x).cosh()
-
-
-def tanh(x: Array, /) -> Array:
-    """Hyperbolic tangent."""
-    x = as_array(x)
-    return _odd(x, x.tanh())
-
-
-def asinh(x: Array, /) -> Array:
-    """Inverse hyperbolic sine."""
-    x = as_array(x)
-    return _odd(x, x.asinh())
-
-
-def acosh(x: Array, /) -> Array:
-    """Inverse hyperbolic cosine."""
-    return as_array(x).acosh()
-
-
-def atanh(x: Array, /) -> Array:
-    """Inverse hyperbolic tangent."""
-    x = as_array(x)
-    return _odd(x, x.atanh())
+sinh = _unary("sinh", "Hyperbolic sine.", _odd("sinh"))
+cosh = _unary("cosh", "Hyperbolic cosine.")
+tanh = _unary("tanh", "Hyperbolic tangent.", _odd("tanh"))
+asinh = _unary("asinh", "Inverse hyperbolic sine.", _odd("asinh"))
+acosh = _unary("acosh", "Inverse hyperbolic cosine.")
+atanh = _unary("atanh", "Inverse hyperbolic tangent.", _odd("atanh"))
 
 
 def _floats(name: str, x1: Any, x2: Any) -> tuple[Any, Any]:
@@ -365,130 +265,35 @@ def _floats(name: str, x1: Any, x2: Any) -> tuple[Any, Any]:
 
 # ---- bits and truth ------------------------------------------------------------------------------
 
-
-def bitwise_and(x1: Any, x2: Any, /) -> Array:
-    """Of integers and bool."""
-    a, b = both(x1, x2)
-    return a & b
-
-
-def bitwise_or(x1: Any, x2: Any, /) -> Array:
-    """Of integers and bool."""
-    a, b = both(x1, x2)
-    return a | b
-
-
-def bitwise_xor(x1: Any, x2: Any, /) -> Array:
-    """Of integers and bool."""
-    a, b = both(x1, x2)
-    return a ^ b
-
-
-def bitwise_invert(x: Array, /) -> Array:
-    """Of integers and bool."""
-    return ~as_array(x)
-
-
-def bitwise_left_shift(x1: Any, x2: Any, /) -> Array:
-    """Of integers."""
-    a, b = both(x1, x2)
-    return a << b
-
-
-def bitwise_right_shift(x1: Any, x2: Any, /) -> Array:
-    """Of integers, keeping the sign."""
-    a, b = both(x1, x2)
-    return a >> b
-
-
-def logical_and(x1: Any, x2: Any, /) -> Array:
-    """Whether both are not zero."""
-    a, b = both(x1, x2)
-    return a.bool() & b.bool()
-
-
-def logical_or(x1: Any, x2: Any, /) -> Array:
-    """Whether one is not zero."""
-    a, b = both(x1, x2)
-    return a.bool() | b.bool()
-
-
-def logical_xor(x1: Any, x2: Any, /) -> Array:
-    """Whether exactly one is not zero."""
-    a, b = both(x1, x2)
-    return a.bool() ^ b.bool()
-
-
-def logical_not(x: Array, /) -> Array:
-    """Whether zero."""
-    return as_array(x).logical_not()
-
+bitwise_and = _binary("bitwise_and", "Of integers and bool.", operator.and_)
+bitwise_or = _binary("bitwise_or", "Of integers and bool.", operator.or_)
+bitwise_xor = _binary("bitwise_xor", "Of integers and bool.", operator.xor)
+bitwise_invert = _unary("bitwise_invert", "Of integers and bool.", operator.invert)
+bitwise_left_shift = _binary("bitwise_left_shift", "Of integers.", operator.lshift)
+bitwise_right_shift = _binary(
+    "bitwise_right_shift", "Of integers, keeping the sign.", operator.rshift
+)
+logical_and = _binary("logical_and", "Whether both are not zero.", _of_truth(operator.and_))
+logical_or = _binary("logical_or", "Whether one is not zero.", _of_truth(operator.or_))
+logical_xor = _binary("logical_xor", "Whether exactly one is not zero.", _of_truth(operator.xor))
+logical_not = _unary("logical_not", "Whether zero.")
 
 # ---- comparison ----------------------------------------------------------------------------------
 
-
-def equal(x1: Any, x2: Any, /) -> Array:
-    """x1 == x2."""
-    a, b = both(x1, x2)
-    return a == b
-
-
-def not_equal(x1: Any, x2: Any, /) -> Array:
-    """x1 != x2."""
-    a, b = both(x1, x2)
-    return a != b
-
-
-def less(x1: Any, x2: Any, /) -> Array:
-    """x1 < x2."""
-    a, b = both(x1, x2)
-    return a < b
-
-
-def less_equal(x1: Any, x2: Any, /) -> Array:
-    """x1 <= x2."""
-    a, b = both(x1, x2)
-    return a <= b
-
-
-def greater(x1: Any, x2: Any, /) -> Array:
-    """x1 > x2."""
-    a, b = both(x1, x2)
-    return a > b
-
-
-def greater_equal(x1: Any, x2: Any, /) -> Array:
-    """x1 >= x2."""
-    a, b = both(x1, x2)
-    return a >= b
-
-
-def isfinite(x: Array, /) -> Array:
-    """Whether neither infinite nor NaN."""
-    return as_array(x).isfinite()
-
-
-def isinf(x: Array, /) -> Array:
-    """Whether infinite."""
-    return as_array(x).isinf()
-
-
-def isnan(x: Array, /) -> Array:
-    """Whether NaN."""
-    return as_array(x).isnan()
-
+equal = _binary("equal", "x1 == x2.", operator.eq)
+not_equal = _binary("not_equal", "x1 != x2.", operator.ne)
+less = _binary("less", "x1 < x2.", operator.lt)
+less_equal = _binary("less_equal", "x1 <= x2.", operator.le)
+greater = _binary("greater", "x1 > x2.", operator.gt)
+greater_equal = _binary("greater_equal", "x1 >= x2.", operator.ge)
+isfinite = _unary("isfinite", "Whether neither infinite nor NaN.")
+isinf = _unary("isinf", "Whether infinite.")
+isnan = _unary("isnan", "Whether NaN.")
 
 # ---- complex numbers, of which weft has the real ones --------------------------------------------
 
-
-def real(x: Array, /) -> Array:
-    """x itself: every dtype of weft is real."""
-    return as_array(x)
-
-
-def conj(x: Array, /) -> Array:
-    """x itself: every dtype of weft is real."""
-    return as_array(x)
+real = _unary("real", "x itself: every dtype of weft is real.", as_array)
+conj = _unary("conj", "x itself: every dtype of weft is real.", as_array)
 
 
 def imag(x: Array, /) -> Array:

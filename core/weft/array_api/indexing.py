@@ -7,6 +7,8 @@ from weft.array_api.manipulation import _axis
 from weft.base.errors import ShapeError
 from weft.shape.movement import broadcast_shapes
 
+__all__ = ["take", "take_along_axis"]
+
 
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     """The parts of an axis that `indices` name; a vector needs no axis.

@@ -13,6 +13,11 @@ from weft.shape.movement import broadcast_shapes as _broadcast
 from weft.tensor import Tensor
 from weft.tensor.alias import is_view
 
+__all__ = [
+    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip",
+    "moveaxis", "permute_dims", "repeat", "reshape", "roll", "squeeze", "stack", "tile", "unstack",
+]  # fmt: skip
+
 
 def broadcast_arrays(*arrays: Array) -> list[Array]:
     """All in the shape that they broadcast to."""

@@ -11,6 +11,8 @@ from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.tensor import Tensor
 
+__all__ = ["argmax", "argmin", "isin", "nonzero", "searchsorted", "where"]
+
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Place (int64) of the first maximum; of all elements in a row for axis None."""

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 from weft.array_api.array import Array, as_array, as_indices, index_dtype
 from weft.base.dtype import dtypes
 
+__all__ = ["unique_all", "unique_counts", "unique_inverse", "unique_values"]
+
 
 class UniqueAll(NamedTuple):
     values: Array

@@ -5,6 +5,8 @@ from __future__ import annotations
 from weft.array_api.array import Array, as_array, as_indices
 from weft.array_api.manipulation import _axis
 
+__all__ = ["argsort", "sort"]
+
 
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """The elements in order along an axis."""

@@ -12,6 +12,11 @@ from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import sum_dtype
 
+__all__ = [
+    "all", "any", "count_nonzero", "cumulative_prod", "cumulative_sum", "diff", "max", "mean",
+    "min", "prod", "std", "sum", "var",
+]  # fmt: skip
+
 Axes = int | tuple[int, ...] | None
 
 

@@ -14,6 +14,13 @@ from weft.nn.module import Layer
 from weft.nn.parameter import parameter
 from weft.tensor import Tensor
 
+__all__ = [
+    "CELU", "ELU", "GELU", "GLU", "SELU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh",
+    "LeakyReLU", "LogSigmoid", "LogSoftmax", "Mish", "PReLU", "ReLU", "ReLU6", "SiLU", "Sigmoid",
+    "Softmax", "Softmax2d", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink",
+    "Threshold",
+]  # fmt: skip
+
 
 class Activation(Layer):
     """A function of `nn.functional` and the arguments to call it with, which are attributes."""
@@ -51,27 +58,23 @@ class _Plain(Activation):
         super().__init__()
 
 
-class ReLU(Activation):
+class ReLU(Activation, function="relu"):
     """The larger of x and 0.
 
     >>> nn.ReLU()(Tensor([-1.0, 2.0])).tolist()
     [0.0, 2.0]
     """
 
-    function = "relu"
 
-
-class ReLU6(Activation):
+class ReLU6(Activation, function="relu6"):
     """x bounded to [0, 6].
 
     >>> nn.ReLU6()(Tensor([-1.0, 2.0, 8.0])).tolist()
     [0.0, 2.0, 6.0]
     """
 
-    function = "relu6"
 
-
-class SELU(Activation):
+class SELU(Activation, function="selu"):
     """scale * ELU(x): 1.0507 * x above 0, 1.7581 * (exp(x) - 1) below.
 
     In a deep network whose weights have variance 1 / fan-in, activations approach mean 0 and
@@ -81,186 +84,152 @@ class SELU(Activation):
     [-1.1113, 2.1014]
     """
 
-    function = "selu"
 
-
-class SiLU(Activation):
+class SiLU(Activation, function="silu"):
     """x * sigmoid(x).
 
     >>> nn.SiLU()(Tensor([0.0, 2.0])).tolist()
     [0.0, 1.7616]
     """
 
-    function = "silu"
 
-
-class Mish(Activation):
+class Mish(Activation, function="mish"):
     """x * tanh(softplus(x)).
 
     >>> nn.Mish()(Tensor([0.0, 1.0])).tolist()
     [0.0, 0.8651]
     """
 
-    function = "mish"
 
-
-class Hardsigmoid(Activation):
+class Hardsigmoid(Activation, function="hardsigmoid"):
     """x / 6 + 1/2, bounded to [0, 1].
 
     >>> nn.Hardsigmoid()(Tensor([-4.0, 0.0, 1.5])).tolist()
     [0.0, 0.5, 0.75]
     """
 
-    function = "hardsigmoid"
 
-
-class Hardswish(Activation):
+class Hardswish(Activation, function="hardswish"):
     """x * relu6(x + 3) / 6.
 
     >>> nn.Hardswish()(Tensor([-3.0, 3.0])).tolist()
     [0.0, 3.0]
     """
 
-    function = "hardswish"
 
-
-class Sigmoid(_Plain):
+class Sigmoid(_Plain, function="sigmoid"):
     """1 / (1 + exp(-x)).
 
     >>> nn.Sigmoid()(Tensor([0.0, 2.0])).tolist()
     [0.5, 0.8808]
     """
 
-    function = "sigmoid"
 
-
-class LogSigmoid(_Plain):
+class LogSigmoid(_Plain, function="logsigmoid"):
     """log(sigmoid(x)), without overflow.
 
     >>> nn.LogSigmoid()(Tensor([0.0, -1000.0])).tolist()
     [-0.6931, -1000.0]
     """
 
-    function = "logsigmoid"
 
-
-class Tanh(_Plain):
+class Tanh(_Plain, function="tanh"):
     """The hyperbolic tangent.
 
     >>> nn.Tanh()(Tensor([0.0, 2.0])).tolist()
     [0.0, 0.964]
     """
 
-    function = "tanh"
 
-
-class Tanhshrink(_Plain):
+class Tanhshrink(_Plain, function="tanhshrink"):
     """x - tanh(x).
 
     >>> nn.Tanhshrink()(Tensor([0.0, 2.0])).tolist()
     [0.0, 1.036]
     """
 
-    function = "tanhshrink"
 
-
-class Softsign(_Plain):
+class Softsign(_Plain, function="softsign"):
     """x / (1 + |x|).
 
     >>> nn.Softsign()(Tensor([-1.0, 3.0])).tolist()
     [-0.5, 0.75]
     """
 
-    function = "softsign"
 
-
-class LeakyReLU(Activation):
+class LeakyReLU(Activation, function="leaky_relu"):
     """x, and negative_slope * x below 0.
 
     >>> nn.LeakyReLU(0.5)(Tensor([-1.0, 2.0])).tolist()
     [-0.5, 2.0]
     """
 
-    function = "leaky_relu"
-
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
         self._fix(inplace, negative_slope=negative_slope)
 
 
-class ELU(Activation):
+class ELU(Activation, function="elu"):
     """x, and alpha * (exp(x) - 1) below 0.
 
     >>> nn.ELU()(Tensor([-1.0, 2.0])).tolist()
     [-0.6321, 2.0]
     """
 
-    function = "elu"
-
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         self._fix(inplace, alpha=alpha)
 
 
-class CELU(Activation):
+class CELU(Activation, function="celu"):
     """max(0, x) + min(0, alpha * (exp(x / alpha) - 1)).
 
     >>> nn.CELU(alpha=2.0)(Tensor([-2.0, 2.0])).tolist()
     [-1.2642, 2.0]
     """
 
-    function = "celu"
-
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         self._fix(inplace, alpha=alpha)
 
 
-class GELU(Activation):
+class GELU(Activation, function="gelu"):
     """x times the normal distribution function at x; "tanh" for the approximation of GPT-2.
 
     >>> nn.GELU()(Tensor([-1.0, 2.0])).tolist()
     [-0.1587, 1.9545]
     """
 
-    function = "gelu"
-
     def __init__(self, approximate: str = "none") -> None:
         self._fix(approximate=approximate)
 
 
-class Softplus(Activation):
+class Softplus(Activation, function="softplus"):
     """log(1 + exp(beta * x)) / beta; x itself where beta * x is above the threshold.
 
     >>> nn.Softplus()(Tensor([0.0, 30.0])).tolist()
     [0.6931, 30.0]
     """
 
-    function = "softplus"
-
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         self._fix(beta=beta, threshold=threshold)
 
 
-class Hardtanh(Activation):
+class Hardtanh(Activation, function="hardtanh"):
     """x bounded to [min_val, max_val].
 
     >>> nn.Hardtanh()(Tensor([-2.0, 0.5, 3.0])).tolist()
     [-1.0, 0.5, 1.0]
     """
 
-    function = "hardtanh"
-
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
         self._fix(inplace, min_val=min_val, max_val=max_val)
 
 
-class Softshrink(Activation):
+class Softshrink(Activation, function="softshrink"):
     """x moved towards 0 by lambd, and 0 between -lambd and lambd.
 
     >>> nn.Softshrink(0.5)(Tensor([-2.0, 0.25, 1.0])).tolist()
     [-1.5, 0.0, 0.5]
     """
 
-    function = "softshrink"
-
     def __init__(self, lambd: float = 0.5) -> None:
         self._fix(lambd=lambd)
 
@@ -269,15 +238,13 @@ class Softshrink(Activation):
         return str(self.lambd)
 
 
-class Hardshrink(Activation):
+class Hardshrink(Activation, function="hardshrink"):
     """x, and 0 between -lambd and lambd.
 
     >>> nn.Hardshrink(0.5)(Tensor([-2.0, 0.25, 1.0])).tolist()
     [-2.0, 0.0, 1.0]
     """
 
-    function = "hardshrink"
-
     def __init__(self, lambd: float = 0.5) -> None:
         self._fix(lambd=lambd)
 
@@ -286,20 +253,18 @@ class Hardshrink(Activation):
         return str(self.lambd)
 
 
-class Threshold(Activation):
+class Threshold(Activation, function="threshold"):
     """x where it is above the threshold, else `value`.
 
     >>> nn.Threshold(1.0, 9.0)(Tensor([0.5, 2.0])).tolist()
     [9.0, 2.0]
     """
 
-    function = "threshold"
-
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         self._fix(inplace, threshold=threshold, value=value)
 
 
-class GLU(Activation):
+class GLU(Activation, function="glu"):
     """Gated linear unit: the first half of an axis times the sigmoid of the second half.
 
     The axis `dim` has an even size, of which half is left (Dauphin et al., 2017).
@@ -308,53 +273,43 @@ class GLU(Activation):
     [[1.5, 2.0]]
     """
 
-    function = "glu"
-
     def __init__(self, dim: int = -1) -> None:
         self._fix(dim=dim)
 
 
-class Softmax(Activation):
+class Softmax(Activation, function="softmax"):
     """exp(x) over its sum along an axis.
 
     >>> nn.Softmax(dim=1)(Tensor([[0.0, 0.0]])).tolist()
     [[0.5, 0.5]]
     """
 
-    function = "softmax"
-
     def __init__(self, dim: int = -1) -> None:
         self._fix(dim=dim)
 
 
-class Softmin(Softmax):
+class Softmin(Softmax, function="softmin"):
     """softmax(-x) along an axis: exp(-x) over its sum.
 
     >>> nn.Softmin(dim=1)(Tensor([[0.0, 1.0]])).tolist()
     [[0.7311, 0.2689]]
     """
 
-    function = "softmin"
 
-
-class LogSoftmax(Softmax):
+class LogSoftmax(Softmax, function="log_softmax"):
     """The logarithm of the softmax along an axis.
 
     >>> nn.LogSoftmax(dim=1)(Tensor([[0.0, 0.0]])).tolist()
     [[-0.6931, -0.6931]]
     """
 
-    function = "log_softmax"
 
-
-class Softmax2d(_Plain):
+class Softmax2d(_Plain, function="softmax"):
     """Softmax over the channels of (batch, channels, height, width), or without the batch.
 
     >>> nn.Softmax2d()(Tensor([[[[0.0]], [[1.0]]]])).tolist()
     [[[[0.2689]], [[0.7311]]]]
     """
-
-    function = "softmax"
 
     def forward(self, x: Tensor) -> Tensor:
         """Softmax along axis -3."""

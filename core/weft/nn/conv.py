@@ -151,34 +151,28 @@ def _padding_mode(mode: str) -> str:
     return mode
 
 
-class Conv1d(_Conv):
+class Conv1d(_Conv, axes=1):
     """Convolution over one spatial axis: (batch, channels, length).
 
     >>> nn.Conv1d(3, 8, kernel_size=5)(Tensor.ones(2, 3, 20)).shape
     (2, 8, 16)
     """
 
-    axes = 1
 
-
-class Conv2d(_Conv):
+class Conv2d(_Conv, axes=2):
     """Convolution over two spatial axes: (batch, channels, height, width).
 
     >>> nn.Conv2d(3, 8, kernel_size=3, stride=2, padding=1)(Tensor.ones(2, 3, 8, 8)).shape
     (2, 8, 4, 4)
     """
 
-    axes = 2
 
-
-class Conv3d(_Conv):
+class Conv3d(_Conv, axes=3):
     """Convolution over three spatial axes: (batch, channels, depth, height, width).
 
     >>> nn.Conv3d(1, 4, kernel_size=3)(Tensor.ones(2, 1, 5, 5, 5)).shape
     (2, 4, 3, 3, 3)
     """
-
-    axes = 3
 
 
 class _ConvTranspose(_Conv):
@@ -257,31 +251,25 @@ class _ConvTranspose(_Conv):
         )
 
 
-class ConvTranspose1d(_ConvTranspose):
+class ConvTranspose1d(_ConvTranspose, axes=1):
     """Transposed convolution over one spatial axis.
 
     >>> nn.ConvTranspose1d(8, 3, kernel_size=4, stride=2)(Tensor.ones(2, 8, 5)).shape
     (2, 3, 12)
     """
 
-    axes = 1
 
-
-class ConvTranspose2d(_ConvTranspose):
+class ConvTranspose2d(_ConvTranspose, axes=2):
     """Transposed convolution over two spatial axes.
 
     >>> nn.ConvTranspose2d(8, 3, kernel_size=2, stride=2)(Tensor.ones(2, 8, 4, 4)).shape
     (2, 3, 8, 8)
     """
 
-    axes = 2
 
-
-class ConvTranspose3d(_ConvTranspose):
+class ConvTranspose3d(_ConvTranspose, axes=3):
     """Transposed convolution over three spatial axes.
 
     >>> nn.ConvTranspose3d(2, 1, kernel_size=2, stride=2)(Tensor.ones(1, 2, 3, 3, 3)).shape
     (1, 1, 6, 6, 6)
     """
-
-    axes = 3

@@ -53,31 +53,25 @@ class _InstanceNormOf(BatchNorm):
         return self._scaled(y, x.dtype, shape).cast(least_upper_float(x.dtype))
 
 
-class InstanceNorm1d(_InstanceNormOf):
+class InstanceNorm1d(_InstanceNormOf, ranks=(2, 3)):
     """Per sample and channel of (batch, channels, length).
 
     >>> nn.InstanceNorm1d(1)(Tensor([[[1.0, 3.0]]])).tolist()
     [[[-1.0, 1.0]]]
     """
 
-    ranks = (2, 3)
 
-
-class InstanceNorm2d(_InstanceNormOf):
+class InstanceNorm2d(_InstanceNormOf, ranks=(3, 4)):
     """Per sample and channel of (batch, channels, height, width).
 
     >>> nn.InstanceNorm2d(2)(Tensor.ones(1, 2, 3, 3)).shape
     (1, 2, 3, 3)
     """
 
-    ranks = (3, 4)
 
-
-class InstanceNorm3d(_InstanceNormOf):
+class InstanceNorm3d(_InstanceNormOf, ranks=(4, 5)):
     """Per sample and channel of (batch, channels, depth, height, width).
 
     >>> nn.InstanceNorm3d(2)(Tensor.ones(1, 2, 3, 3, 3)).shape
     (1, 2, 3, 3, 3)
     """
-
-    ranks = (4, 5)

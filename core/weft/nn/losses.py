@@ -10,14 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from weft.base.arguments import choice
 from weft.nn import functional as F
-from weft.nn.module import Module
+from weft.nn.module import Family
 from weft.nn.parameter import Buffer
 from weft.tensor import Tensor
+
+__all__ = [
+    "BCELoss", "BCEWithLogitsLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss",
+    "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss", "MarginRankingLoss",
+    "NLLLoss", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss", "TripletMarginLoss",
+]  # fmt: skip
 
 _REDUCTIONS = ("mean", "sum", "none")
 
 
-class Loss(Module):
+class Loss(Family):
     """A loss of `nn.functional`, and the arguments to call it with, which are attributes."""
 
     function: str
@@ -45,35 +51,29 @@ class Loss(Module):
         def __call__(self, *tensors: Tensor) -> Tensor: ...
 
 
-class MSELoss(Loss):
+class MSELoss(Loss, function="mse_loss"):
     """The mean of the squared differences.
 
     >>> nn.MSELoss()(Tensor([1.0, 2.0]), Tensor([1.0, 4.0])).item()
     2.0
     """
 
-    function = "mse_loss"
 
-
-class L1Loss(Loss):
+class L1Loss(Loss, function="l1_loss"):
     """The mean absolute error.
 
     >>> nn.L1Loss()(Tensor([1.0, 2.0]), Tensor([1.0, 4.0])).item()
     1.0
     """
 
-    function = "l1_loss"
 
-
-class CrossEntropyLoss(Loss):
+class CrossEntropyLoss(Loss, function="cross_entropy"):
     """Cross entropy of logits with class numbers or probabilities; see
     `nn.functional.cross_entropy`.
 
     >>> nn.CrossEntropyLoss()(Tensor([[2.0, 0.0], [0.0, 1.0]]), Tensor([0, 1])).item()
     0.2201
     """
-
-    function = "cross_entropy"
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class CrossEntropyLoss(Loss):
         )
 
 
-class NLLLoss(Loss):
+class NLLLoss(Loss, function="nll_loss"):
     """Minus the log probability of the target class; see `nn.functional.nll_loss`.
 
     Input: log probabilities (batch, classes, ...); target: class numbers (batch, ...).
@@ -99,15 +99,13 @@ class NLLLoss(Loss):
     [0.6931, 1.3863]
     """
 
-    function = "nll_loss"
-
     def __init__(
         self, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean"
     ) -> None:
         self._fix(reduction, weight=weight, ignore_index=ignore_index)
 
 
-class BCELoss(Loss):
+class BCELoss(Loss, function="binary_cross_entropy"):
     """Binary cross entropy -(t log(p) + (1 - t) log(1 - p)) of probabilities p and targets t.
 
     Input and target have the same shape, and values from 0 to 1; logarithms are at least -100.
@@ -117,13 +115,11 @@ class BCELoss(Loss):
     [0.6931, 0.2877]
     """
 
-    function = "binary_cross_entropy"
-
     def __init__(self, weight: Tensor | None = None, *, reduction: str = "mean") -> None:
         self._fix(reduction, weight=weight)
 
 
-class BCEWithLogitsLoss(Loss):
+class BCEWithLogitsLoss(Loss, function="binary_cross_entropy_with_logits"):
     """Binary cross entropy of sigmoid(input) and targets between 0 and 1, without overflow.
 
     Input and target have the same shape. pos_weight: a factor for the term of positive targets.
@@ -132,8 +128,6 @@ class BCEWithLogitsLoss(Loss):
     >>> loss(Tensor([0.0, 2.0]), Tensor([1.0, 0.0])).tolist()
     [2.0794, 2.1269]
     """
-
-    function = "binary_cross_entropy_with_logits"
 
     def __init__(
         self,
@@ -145,7 +139,7 @@ class BCEWithLogitsLoss(Loss):
         self._fix(reduction, weight=weight, pos_weight=pos_weight)
 
 
-class KLDivLoss(Loss):
+class KLDivLoss(Loss, function="kl_div"):
     """Kullback-Leibler divergence: target * (log(target) - input), input being log probabilities.
 
     log_target: the target is log probabilities as well. reduction="batchmean" divides the sum by
@@ -156,13 +150,11 @@ class KLDivLoss(Loss):
     0.1308
     """
 
-    function = "kl_div"
-
     def __init__(self, *, reduction: str = "mean", log_target: bool = False) -> None:
         self._fix(reduction, log_target=log_target)
 
 
-class SmoothL1Loss(Loss):
+class SmoothL1Loss(Loss, function="smooth_l1_loss"):
     """|d| - beta / 2 of the difference d; where |d| is below beta, d*d / (2 beta).
 
     >>> loss = nn.SmoothL1Loss(reduction="none")
@@ -170,13 +162,11 @@ class SmoothL1Loss(Loss):
     [0.125, 2.5]
     """
 
-    function = "smooth_l1_loss"
-
     def __init__(self, *, reduction: str = "mean", beta: float = 1.0) -> None:
         self._fix(reduction, beta=beta)
 
 
-class HuberLoss(Loss):
+class HuberLoss(Loss, function="huber_loss"):
     """d*d / 2 of the difference d; where |d| is above delta, delta * (|d| - delta / 2).
 
     >>> loss = nn.HuberLoss(reduction="none", delta=2.0)
@@ -184,13 +174,11 @@ class HuberLoss(Loss):
     [0.5, 6.0]
     """
 
-    function = "huber_loss"
-
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         self._fix(reduction, delta=delta)
 
 
-class SoftMarginLoss(Loss):
+class SoftMarginLoss(Loss, function="soft_margin_loss"):
     """log(1 + exp(-target * input)), targets being 1 and -1.
 
     >>> loss = nn.SoftMarginLoss(reduction="none")
@@ -198,10 +186,8 @@ class SoftMarginLoss(Loss):
     [0.6931, 2.1269]
     """
 
-    function = "soft_margin_loss"
 
-
-class HingeEmbeddingLoss(Loss):
+class HingeEmbeddingLoss(Loss, function="hinge_embedding_loss"):
     """The input where the target is 1, max(0, margin - input) where it is -1.
 
     >>> loss = nn.HingeEmbeddingLoss(margin=1.0, reduction="none")
@@ -209,13 +195,11 @@ class HingeEmbeddingLoss(Loss):
     [0.25, 0.75]
     """
 
-    function = "hinge_embedding_loss"
-
     def __init__(self, margin: float = 1.0, *, reduction: str = "mean") -> None:
         self._fix(reduction, margin=margin)
 
 
-class MarginRankingLoss(Loss):
+class MarginRankingLoss(Loss, function="margin_ranking_loss"):
     """max(0, margin - target * (input1 - input2)), targets being 1 and -1.
 
     >>> loss = nn.MarginRankingLoss(margin=0.5, reduction="none")
@@ -223,13 +207,11 @@ class MarginRankingLoss(Loss):
     [0.0, 1.5]
     """
 
-    function = "margin_ranking_loss"
-
     def __init__(self, margin: float = 0.0, *, reduction: str = "mean") -> None:
         self._fix(reduction, margin=margin)
 
 
-class CosineEmbeddingLoss(Loss):
+class CosineEmbeddingLoss(Loss, function="cosine_embedding_loss"):
     """1 - cosine where the target is 1, max(0, cosine - margin) where it is -1.
 
     Inputs (batch, features), targets (batch,); or (features,) and ().
@@ -239,13 +221,11 @@ class CosineEmbeddingLoss(Loss):
     [0.4, 0.6]
     """
 
-    function = "cosine_embedding_loss"
-
     def __init__(self, margin: float = 0.0, *, reduction: str = "mean") -> None:
         self._fix(reduction, margin=margin)
 
 
-class TripletMarginLoss(Loss):
+class TripletMarginLoss(Loss, function="triplet_margin_loss"):
     """max(0, distance to the positive - distance to the negative + margin).
 
     Distances are p-norms of differences + eps along the last axis. swap: use the distance of the
@@ -256,8 +236,6 @@ class TripletMarginLoss(Loss):
     >>> nn.TripletMarginLoss(margin=1.0)(anchor, near, far).item()
     4.0
     """
-
-    function = "triplet_margin_loss"
 
     def __init__(
         self,
@@ -271,7 +249,7 @@ class TripletMarginLoss(Loss):
         self._fix(reduction, margin=margin, p=p, eps=eps, swap=swap)
 
 
-class PoissonNLLLoss(Loss):
+class PoissonNLLLoss(Loss, function="poisson_nll_loss"):
     """Minus the log likelihood of counts under a Poisson distribution, without its constant.
 
     exp(input) - target * input, the rate being exp(input). Without log_input the rate is the input,
@@ -281,8 +259,6 @@ class PoissonNLLLoss(Loss):
     >>> loss(Tensor([0.0, 1.0]), Tensor([2.0, 3.0])).tolist()
     [1.0, -0.2817]
     """
-
-    function = "poisson_nll_loss"
 
     def __init__(
         self,
@@ -295,7 +271,7 @@ class PoissonNLLLoss(Loss):
         self._fix(reduction, log_input=log_input, full=full, eps=eps)
 
 
-class GaussianNLLLoss(Loss):
+class GaussianNLLLoss(Loss, function="gaussian_nll_loss"):
     """Minus the log likelihood under normal distributions, without its constant.
 
     (log(var) + (input - target)^2 / var) / 2, var being at least eps; called with input, target and
@@ -304,8 +280,6 @@ class GaussianNLLLoss(Loss):
     >>> nn.GaussianNLLLoss()(Tensor([1.0]), Tensor([3.0]), Tensor([4.0])).item()
     1.1931
     """
-
-    function = "gaussian_nll_loss"
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
         self._fix(reduction, full=full, eps=eps)

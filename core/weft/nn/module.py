@@ -481,7 +481,16 @@ def _named_modules(module: Module, prefix: str) -> Iterator[tuple[str, Module]]:
             levels.pop()
 
 
-class Layer(Module):
+class Family(Module):
+    """The base of classes that differ in class attributes: `class Conv1d(_Conv, axes=1)`."""
+
+    def __init_subclass__(cls, **attributes: Any) -> None:
+        super().__init_subclass__()
+        for name, value in attributes.items():
+            setattr(cls, name, value)
+
+
+class Layer(Family):
     """A module from one tensor to one tensor."""
 
     if TYPE_CHECKING:

@@ -20,6 +20,11 @@ from weft.nn.training_mode import is_training
 from weft.tensor import Tensor
 from weft.tensor.autocast import answered_in
 
+__all__ = [
+    "BatchNorm", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm",
+    "LayerNorm", "LayerNorm2d", "RMSNorm",
+]  # fmt: skip
+
 
 class _Norm(Layer):
     """What all share: weight and bias of one shape, or None, and the flags that ask for them."""
@@ -222,34 +227,28 @@ class _BatchNormOf(BatchNorm):
         return super().forward(x)
 
 
-class BatchNorm1d(_BatchNormOf):
+class BatchNorm1d(_BatchNormOf, ranks=(2, 3)):
     """BatchNorm of (batch, features) or (batch, channels, length).
 
     >>> nn.BatchNorm1d(3)(Tensor.ones(2, 3)).shape
     (2, 3)
     """
 
-    ranks = (2, 3)
 
-
-class BatchNorm2d(_BatchNormOf):
+class BatchNorm2d(_BatchNormOf, ranks=(4,)):
     """BatchNorm of (batch, channels, height, width).
 
     >>> nn.BatchNorm2d(3)(Tensor.ones(2, 3, 4, 4)).shape
     (2, 3, 4, 4)
     """
 
-    ranks = (4,)
 
-
-class BatchNorm3d(_BatchNormOf):
+class BatchNorm3d(_BatchNormOf, ranks=(5,)):
     """BatchNorm of (batch, channels, depth, height, width).
 
     >>> nn.BatchNorm3d(3)(Tensor.ones(2, 3, 2, 4, 4)).shape
     (2, 3, 2, 4, 4)
     """
-
-    ranks = (5,)
 
 
 def check_rank(layer: Layer, x: Tensor, ranks: tuple[int, ...]) -> None:

@@ -14,6 +14,12 @@ from weft.nn.functional.convolution import per_axis
 from weft.nn.input_checks import tensor_for
 from weft.tensor import Tensor
 
+__all__ = [
+    "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "MaxPool1d",
+    "MaxPool2d", "MaxPool3d",
+]  # fmt: skip
+
 Sizes = int | tuple[int, ...]
 
 
@@ -71,64 +77,52 @@ class _AvgPool(_Pool):
         return ", ".join(f"{name}={own[name]}" for name in ("kernel_size", "stride", "padding"))
 
 
-class MaxPool1d(_MaxPool):
+class MaxPool1d(_MaxPool, axes=1, function="max_pool1d"):
     """The largest of each window over the last axis.
 
     >>> nn.MaxPool1d(2)(Tensor([[[1.0, 4.0, 2.0, 3.0]]])).tolist()
     [[[4.0, 3.0]]]
     """
 
-    axes, function = 1, "max_pool1d"
 
-
-class MaxPool2d(_MaxPool):
+class MaxPool2d(_MaxPool, axes=2, function="max_pool2d"):
     """The largest of each window over the last two axes.
 
     >>> nn.MaxPool2d(2)(Tensor([[[[1.0, 4.0], [2.0, 3.0]]]])).tolist()
     [[[[4.0]]]]
     """
 
-    axes, function = 2, "max_pool2d"
 
-
-class MaxPool3d(_MaxPool):
+class MaxPool3d(_MaxPool, axes=3, function="max_pool3d"):
     """The largest of each window over the last three axes.
 
     >>> nn.MaxPool3d(2)(Tensor.ones(1, 1, 4, 4, 4)).shape
     (1, 1, 2, 2, 2)
     """
 
-    axes, function = 3, "max_pool3d"
 
-
-class AvgPool1d(_AvgPool):
+class AvgPool1d(_AvgPool, axes=1, function="avg_pool1d"):
     """The average of each window over the last axis.
 
     >>> nn.AvgPool1d(2)(Tensor([[[1.0, 4.0, 2.0, 3.0]]])).tolist()
     [[[2.5, 2.5]]]
     """
 
-    axes, function = 1, "avg_pool1d"
 
-
-class AvgPool2d(_AvgPool):
+class AvgPool2d(_AvgPool, axes=2, function="avg_pool2d"):
     """The average of each window over the last two axes.
 
     >>> nn.AvgPool2d(2)(Tensor([[[[1.0, 4.0], [2.0, 3.0]]]])).tolist()
     [[[[2.5]]]]
     """
 
-    axes, function = 2, "avg_pool2d"
 
-
-class AvgPool3d(_AvgPool):
+class AvgPool3d(_AvgPool, axes=3, function="avg_pool3d"):
     """The average of each window over the last three axes.
 
     >>> nn.AvgPool3d(2)(Tensor.ones(1, 1, 4, 4, 4)).shape
     (1, 1, 2, 2, 2)
     """
-
-    axes, function = 3, "avg_pool3d"
 
 
 class _Adaptive(Activation):
@@ -138,7 +132,7 @@ class _Adaptive(Activation):
         self._fix(output_size=output_size)
 
 
-class AdaptiveAvgPool1d(_Adaptive):
+class AdaptiveAvgPool1d(_Adaptive, function="adaptive_avg_pool1d"):
     """Averages over windows that cut the last axis into output_size parts.
 
     Of n elements, part i is from floor(i n / output_size) to ceil((i + 1) n / output_size).
@@ -147,10 +141,8 @@ class AdaptiveAvgPool1d(_Adaptive):
     [[[1.5, 2.5]]]
     """
 
-    function = "adaptive_avg_pool1d"
 
-
-class AdaptiveAvgPool2d(_Adaptive):
+class AdaptiveAvgPool2d(_Adaptive, function="adaptive_avg_pool2d"):
     """Averages over windows that cut the last two axes into output_size parts each.
 
     output_size: one number, or one for each axis; None keeps an axis.
@@ -159,10 +151,8 @@ class AdaptiveAvgPool2d(_Adaptive):
     [[[[1.5, 3.5]]]]
     """
 
-    function = "adaptive_avg_pool2d"
 
-
-class AdaptiveAvgPool3d(_Adaptive):
+class AdaptiveAvgPool3d(_Adaptive, function="adaptive_avg_pool3d"):
     """Averages over windows that cut the last three axes into output_size parts each.
 
     output_size: one number, or one for each axis; None keeps an axis.
@@ -171,10 +161,8 @@ class AdaptiveAvgPool3d(_Adaptive):
     [[[[[3.5]]]]]
     """
 
-    function = "adaptive_avg_pool3d"
 
-
-class AdaptiveMaxPool1d(_Adaptive):
+class AdaptiveMaxPool1d(_Adaptive, function="adaptive_max_pool1d"):
     """Maxima over windows that cut the last axis into output_size parts.
 
     Of n elements, part i is from floor(i n / output_size) to ceil((i + 1) n / output_size).
@@ -183,10 +171,8 @@ class AdaptiveMaxPool1d(_Adaptive):
     [[[3.0, 2.0]]]
     """
 
-    function = "adaptive_max_pool1d"
 
-
-class AdaptiveMaxPool2d(_Adaptive):
+class AdaptiveMaxPool2d(_Adaptive, function="adaptive_max_pool2d"):
     """Maxima over windows that cut the last two axes into output_size parts each.
 
     output_size: one number, or one for each axis; None keeps an axis.
@@ -195,10 +181,8 @@ class AdaptiveMaxPool2d(_Adaptive):
     [[[[2.0, 4.0]]]]
     """
 
-    function = "adaptive_max_pool2d"
 
-
-class AdaptiveMaxPool3d(_Adaptive):
+class AdaptiveMaxPool3d(_Adaptive, function="adaptive_max_pool3d"):
     """Maxima over windows that cut the last three axes into output_size parts each.
 
     output_size: one number, or one for each axis; None keeps an axis.
@@ -206,5 +190,3 @@ class AdaptiveMaxPool3d(_Adaptive):
     >>> nn.AdaptiveMaxPool3d(1)(Tensor.arange(8).reshape(1, 1, 2, 2, 2)).tolist()
     [[[[[7]]]]]
     """
-
-    function = "adaptive_max_pool3d"

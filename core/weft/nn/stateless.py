@@ -16,6 +16,15 @@ from weft.nn.module import Layer, Module
 from weft.nn.training_mode import is_training
 from weft.tensor import Tensor
 
+__all__ = [
+    "AlphaDropout", "CircularPad1d", "CircularPad2d", "CircularPad3d", "ConstantPad1d",
+    "ConstantPad2d", "ConstantPad3d", "CosineSimilarity", "Dropout", "Dropout1d", "Dropout2d",
+    "Dropout3d", "Flatten", "Identity", "PairwiseDistance", "PixelShuffle", "PixelUnshuffle",
+    "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d",
+    "ReplicationPad2d", "ReplicationPad3d", "Unflatten", "Upsample", "ZeroPad1d", "ZeroPad2d",
+    "ZeroPad3d",
+]  # fmt: skip
+
 Sizes = int | tuple[int, ...]
 
 
@@ -75,7 +84,7 @@ class Unflatten(Layer):
 # ---- dropout -------------------------------------------------------------------------------------
 
 
-class Dropout(Layer):
+class Dropout(Layer, function="dropout"):
     """In training mode each element is 0 with probability p, else scaled by 1 / (1 - p).
 
     The mode is what `train()` or `eval()` of this or a module around it said last, and
@@ -84,8 +93,6 @@ class Dropout(Layer):
     >>> nn.Dropout(0.5)(Tensor([1.0, 2.0])).tolist()
     [1.0, 2.0]
     """
-
-    function = "dropout"
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         if not 0 <= real(p, "p") <= 1:
@@ -105,7 +112,7 @@ class Dropout(Layer):
         return f"p={self.p}, inplace={self.inplace}"
 
 
-class Dropout1d(Dropout):
+class Dropout1d(Dropout, function="dropout1d"):
     """Dropout of whole channels of (batch, channels, length): each is 0 or scaled.
 
     >>> y = nn.Dropout1d(0.5).train()(Tensor.ones(2, 3, 4))
@@ -113,10 +120,8 @@ class Dropout1d(Dropout):
     True
     """
 
-    function = "dropout1d"
 
-
-class Dropout2d(Dropout):
+class Dropout2d(Dropout, function="dropout2d"):
     """Dropout of whole channels of (batch, channels, height, width): each is 0 or scaled.
 
     >>> y = nn.Dropout2d(0.5).train()(Tensor.ones(2, 3, 4, 4))
@@ -124,10 +129,8 @@ class Dropout2d(Dropout):
     True
     """
 
-    function = "dropout2d"
 
-
-class Dropout3d(Dropout):
+class Dropout3d(Dropout, function="dropout3d"):
     """Dropout of whole channels of (batch, channels, depth, height, width): each is 0 or scaled.
 
     >>> y = nn.Dropout3d(0.5).train()(Tensor.ones(2, 3, 2, 2, 2))
@@ -135,10 +138,8 @@ class Dropout3d(Dropout):
     True
     """
 
-    function = "dropout3d"
 
-
-class AlphaDropout(Dropout):
+class AlphaDropout(Dropout, function="alpha_dropout"):
     """Dropout for SELU: what is dropped becomes -1.7581, the limit of SELU at -infinity.
 
     The result is scaled and shifted so that inputs of mean 0 and variance 1 keep both (Klambauer et
@@ -147,8 +148,6 @@ class AlphaDropout(Dropout):
     >>> nn.AlphaDropout(0.5).train()(Tensor.zeros(3)).abs().tolist()
     [0.7792, 0.7792, 0.7792]
     """
-
-    function = "alpha_dropout"
 
 
 # ---- resizing and padding ------------------------------------------------------------------------
@@ -282,7 +281,7 @@ class _ConstantPad(_Padding):
         return f"padding={self.padding}, value={self.value}"
 
 
-class ConstantPad1d(_ConstantPad):
+class ConstantPad1d(_ConstantPad, axes=1):
     """Padding of the last axis with a number.
 
     padding: one number, or (left, right).
@@ -291,10 +290,8 @@ class ConstantPad1d(_ConstantPad):
     [[9, 1, 2, 9, 9]]
     """
 
-    axes = 1
 
-
-class ConstantPad2d(_ConstantPad):
+class ConstantPad2d(_ConstantPad, axes=2):
     """Padding of the last 2 axes with a number.
 
     padding: one number, or (left, right, top, bottom).
@@ -303,10 +300,8 @@ class ConstantPad2d(_ConstantPad):
     [[[9, 1, 2], [9, 9, 9]]]
     """
 
-    axes = 2
 
-
-class ConstantPad3d(_ConstantPad):
+class ConstantPad3d(_ConstantPad, axes=3):
     """Padding of the last 3 axes with a number.
 
     padding: one number, or (left, right, top, bottom, front, back).
@@ -315,30 +310,24 @@ class ConstantPad3d(_ConstantPad):
     [[[[9, 9]], [[1, 2]]]]
     """
 
-    axes = 3
 
-
-class PixelShuffle(Activation):
+class PixelShuffle(Activation, function="pixel_shuffle"):
     """(..., C r^2, H, W) rearranged to (..., C, H r, W r).
 
     >>> nn.PixelShuffle(2)(Tensor.ones(1, 8, 3, 3)).shape
     (1, 2, 6, 6)
     """
 
-    function = "pixel_shuffle"
-
     def __init__(self, upscale_factor: int) -> None:
         self._fix(upscale_factor=upscale_factor)
 
 
-class PixelUnshuffle(Activation):
+class PixelUnshuffle(Activation, function="pixel_unshuffle"):
     """(..., C, H r, W r) rearranged to (..., C r^2, H, W): the inverse of PixelShuffle.
 
     >>> nn.PixelUnshuffle(2)(Tensor([[[[1, 2], [3, 4]]]])).tolist()
     [[[[1]], [[2]], [[3]], [[4]]]]
     """
-
-    function = "pixel_unshuffle"
 
     def __init__(self, downscale_factor: int) -> None:
         self._fix(downscale_factor=downscale_factor)

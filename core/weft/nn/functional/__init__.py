@@ -8,118 +8,19 @@ Each takes tensors and gives tensors, lazily. Where a method of Tensor of the sa
 
 from typing import TYPE_CHECKING, NoReturn
 
-from weft.nn.functional.activations import (
-    celu,
-    elu,
-    gelu,
-    glu,
-    gumbel_softmax,
-    hardshrink,
-    hardsigmoid,
-    hardswish,
-    hardtanh,
-    leaky_relu,
-    log_softmax,
-    logsigmoid,
-    mish,
-    prelu,
-    relu,
-    relu6,
-    selu,
-    sigmoid,
-    silu,
-    softmax,
-    softmin,
-    softplus,
-    softshrink,
-    softsign,
-    tanh,
-    tanhshrink,
-    threshold,
-)  # fmt: skip
-from weft.nn.functional.convolution import (
-    adaptive_avg_pool1d,
-    adaptive_avg_pool2d,
-    adaptive_avg_pool3d,
-    adaptive_max_pool1d,
-    adaptive_max_pool2d,
-    adaptive_max_pool3d,
-    avg_pool1d,
-    avg_pool2d,
-    avg_pool3d,
-    conv1d,
-    conv2d,
-    conv3d,
-    conv_transpose1d,
-    conv_transpose2d,
-    conv_transpose3d,
-    interpolate,
-    max_pool1d,
-    max_pool2d,
-    max_pool3d,
-    pad,
-    pixel_shuffle,
-    pixel_unshuffle,
-    upsample,
-)  # fmt: skip
-from weft.nn.functional.layers import (
-    alpha_dropout,
-    batch_norm,
-    bilinear,
-    cosine_similarity,
-    dropout,
-    dropout1d,
-    dropout2d,
-    dropout3d,
-    embedding,
-    group_norm,
-    instance_norm,
-    layer_norm,
-    linear,
-    normalize,
-    one_hot,
-    pairwise_distance,
-    rms_norm,
-    scaled_dot_product_attention,
-)  # fmt: skip
-from weft.nn.functional.losses import (
-    binary_cross_entropy,
-    binary_cross_entropy_with_logits,
-    cosine_embedding_loss,
-    cross_entropy,
-    gaussian_nll_loss,
-    hinge_embedding_loss,
-    huber_loss,
-    kl_div,
-    l1_loss,
-    margin_ranking_loss,
-    mse_loss,
-    nll_loss,
-    poisson_nll_loss,
-    smooth_l1_loss,
-    soft_margin_loss,
-    triplet_margin_loss,
-)  # fmt: skip
+from weft.nn.functional import activations, convolution, layers, losses
+from weft.nn.functional.activations import *  # noqa: F403
+from weft.nn.functional.convolution import *  # noqa: F403
+from weft.nn.functional.layers import *  # noqa: F403
+from weft.nn.functional.losses import *  # noqa: F403
 from weft.nn.input_checks import missing_name
 from weft.nn.suggested_names import FUNCTIONS
 
-__all__ = [
-    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
-    "adaptive_max_pool2d", "adaptive_max_pool3d", "alpha_dropout", "avg_pool1d", "avg_pool2d",
-    "avg_pool3d", "batch_norm", "bilinear", "binary_cross_entropy",
-    "binary_cross_entropy_with_logits", "celu", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
-    "conv_transpose2d", "conv_transpose3d", "cosine_embedding_loss", "cosine_similarity",
-    "cross_entropy", "dropout", "dropout1d", "dropout2d", "dropout3d", "elu", "embedding",
-    "gaussian_nll_loss", "gelu", "glu", "group_norm", "gumbel_softmax", "hardshrink", "hardsigmoid",
-    "hardswish", "hardtanh", "hinge_embedding_loss", "huber_loss", "instance_norm", "interpolate",
-    "kl_div", "l1_loss", "layer_norm", "leaky_relu", "linear", "log_softmax", "logsigmoid",
-    "margin_ranking_loss", "max_pool1d", "max_pool2d", "max_pool3d", "mish", "mse_loss", "nll_loss",
-    "normalize", "one_hot", "pad", "pairwise_distance", "pixel_shuffle", "pixel_unshuffle",
-    "poisson_nll_loss", "prelu", "relu", "relu6", "rms_norm", "scaled_dot_product_attention",
-    "selu", "sigmoid", "silu", "smooth_l1_loss", "soft_margin_loss", "softmax", "softmin",
-    "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "triplet_margin_loss",
-    "upsample",
-]  # fmt: skip
+__all__: list[str] = []
+__all__ += activations.__all__
+__all__ += convolution.__all__
+__all__ += layers.__all__
+__all__ += losses.__all__
 
 
 if not TYPE_CHECKING:  # a checker reports a name that is not there

@@ -14,6 +14,14 @@ from weft.base.errors import ArgumentError, ShapeError
 from weft.nn.input_checks import tensor_of
 from weft.tensor import Tensor
 
+__all__ = [
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
+    "adaptive_max_pool2d", "adaptive_max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d",
+    "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+    "interpolate", "max_pool1d", "max_pool2d", "max_pool3d", "pad", "pixel_shuffle",
+    "pixel_unshuffle", "upsample",
+]  # fmt: skip
+
 Sizes = int | Sequence[int]
 
 

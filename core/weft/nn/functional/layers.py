@@ -24,6 +24,12 @@ from weft.nn.norm import (
 from weft.tensor import Tensor
 from weft.tensor.autocast import low_bias
 
+__all__ = [
+    "alpha_dropout", "batch_norm", "bilinear", "cosine_similarity", "dropout", "dropout1d",
+    "dropout2d", "dropout3d", "embedding", "group_norm", "instance_norm", "layer_norm", "linear",
+    "normalize", "one_hot", "pairwise_distance", "rms_norm", "scaled_dot_product_attention",
+]  # fmt: skip
+
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias, for weight (out_features, in_features).

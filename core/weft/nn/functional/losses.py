@@ -12,6 +12,13 @@ from weft.nn.input_checks import tensor_of
 from weft.tensor import Tensor
 from weft.tensor.ops.neural_network.losses import reduced as reduced_tensor
 
+__all__ = [
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_embedding_loss",
+    "cross_entropy", "gaussian_nll_loss", "hinge_embedding_loss", "huber_loss", "kl_div",
+    "l1_loss", "margin_ranking_loss", "mse_loss", "nll_loss", "poisson_nll_loss", "smooth_l1_loss",
+    "soft_margin_loss", "triplet_margin_loss",
+]  # fmt: skip
+
 
 def cross_entropy(
     input: Tensor,
