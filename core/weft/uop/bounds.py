@@ -36,14 +36,6 @@ def whole_range(dtype: DType) -> Bounds:
     return (dtype.min, dtype.max)
 
 
-def _add(a: Bounds, b: Bounds) -> Bounds:
-    return a[0] + b[0], a[1] + b[1]
-
-
-def _sub(a: Bounds, b: Bounds) -> Bounds:
-    return a[0] - b[1], a[1] - b[0]
-
-
 def _mul(a: Bounds, b: Bounds) -> Bounds:
     corners = (a[0] * b[0], a[0] * b[1], a[1] * b[0], a[1] * b[1])
     return min(corners), max(corners)
@@ -63,14 +55,6 @@ def _mod(a: Bounds, b: Bounds) -> Bounds:
         return a[0] % b[0], a[1] % b[0]
     most = max(abs(b[0]), abs(b[1]), 1) - 1
     return (0 if a[0] >= 0 else max(a[0], -most)), (0 if a[1] <= 0 else min(a[1], most))
-
-
-def _maximum(a: Bounds, b: Bounds) -> Bounds:
-    return max(a[0], b[0]), max(a[1], b[1])
-
-
-def _less(a: Bounds, b: Bounds) -> Bounds:
-    return a[1] < b[0], a[0] < b[1]
 
 
 def _differ(a: Bounds, b: Bounds) -> Bounds:
@@ -117,9 +101,12 @@ def _shift_right(a: Bounds, b: Bounds) -> Bounds | None:
 
 
 _BINARY: dict[Ops, Callable[[Bounds, Bounds], Bounds | None]] = {
-    Ops.ADD: _add, Ops.SUB: _sub, Ops.MUL: _mul, Ops.IDIV: _idiv, Ops.MOD: _mod,
-    Ops.MAX: _maximum, Ops.CMPLT: _less, Ops.CMPNE: _differ, Ops.CMPEQ: _equal, Ops.AND: _and,
-    Ops.OR: _or, Ops.XOR: _xor, Ops.SHL: _shift_left, Ops.SHR: _shift_right,
+    Ops.ADD: lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    Ops.SUB: lambda a, b: (a[0] - b[1], a[1] - b[0]),
+    Ops.MAX: lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
+    Ops.CMPLT: lambda a, b: (a[1] < b[0], a[0] < b[1]),
+    Ops.MUL: _mul, Ops.IDIV: _idiv, Ops.MOD: _mod, Ops.CMPNE: _differ, Ops.CMPEQ: _equal,
+    Ops.AND: _and, Ops.OR: _or, Ops.XOR: _xor, Ops.SHL: _shift_left, Ops.SHR: _shift_right,
 }  # fmt: skip
 
 

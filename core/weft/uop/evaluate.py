@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from weft.base.dtype import DType, dtypes
@@ -56,10 +57,6 @@ def _remainder(a: Any, b: Any) -> Any:
     if isinstance(a, float) or isinstance(b, float):
         return math.nan if b == 0 or math.isinf(a) else math.fmod(a, b)
     return 0 if b == 0 else a - b * _int_divide(a, b)
-
-
-def _maximum(a: Any, b: Any) -> Any:
-    return b if a < b or b != b else a
 
 
 def _exp2(a: float) -> float:
@@ -112,10 +109,6 @@ def _sqrt(a: float) -> float:
     return math.sqrt(a) if a >= 0 else math.nan
 
 
-def _reciprocal(a: float) -> float:
-    return _float_divide(1.0, a)
-
-
 def _trunc(a: float) -> float:
     return a if math.isinf(a) or a != a else math.copysign(float(math.trunc(a)), a)
 
@@ -125,7 +118,7 @@ _MEANING: dict[Ops, Callable[..., Any]] = {
     Ops.LOG2: _log2,
     Ops.SIN: _sin,
     Ops.SQRT: _sqrt,
-    Ops.RECIP: _reciprocal,
+    Ops.RECIP: partial(_float_divide, 1.0),
     Ops.NEG: lambda a: -a,
     Ops.TRUNC: _trunc,
     Ops.ADD: lambda a, b: a + b,
@@ -135,7 +128,7 @@ _MEANING: dict[Ops, Callable[..., Any]] = {
     Ops.IDIV: _int_divide,
     Ops.MOD: _remainder,
     Ops.POW: _power,
-    Ops.MAX: _maximum,
+    Ops.MAX: lambda a, b: b if a < b or b != b else a,
     Ops.CMPLT: lambda a, b: a < b,
     Ops.CMPNE: lambda a, b: a != b,
     Ops.CMPEQ: lambda a, b: a == b,

@@ -63,11 +63,8 @@ class PatternMatcher:
         return add
 
     def __add__(self, other: PatternMatcher) -> PatternMatcher:
-        joined = PatternMatcher(
-            [*self.patterns, *other.patterns],
-            " + ".join(n for n in (self.name, other.name) if n),
-        )
-        return joined
+        name = " + ".join(filter(None, (self.name, other.name)))
+        return PatternMatcher([*self.patterns, *other.patterns], name)
 
     def _compile(self) -> dict[Ops, list[Callable[[UOp, Any], UOp | None]]]:
         table: dict[Ops, list[Callable[[UOp, Any], UOp | None]]] = {op: [] for op in Ops}
@@ -107,10 +104,6 @@ class PatternMatcher:
                     )  # fmt: skip
                 return result
         return None
-
-    def handles(self, op: Ops) -> bool:
-        """Whether any rule could match a node of this op."""
-        return bool((self._table or self._compile())[op])
 
 
 def _possible_ops(pattern: UPat) -> Iterable[Ops]:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
 
 from weft.uop.ops import Ops
+
+M = TypeVar("M", bound="MathMixin")
 
 
 def has_graph(other: Any) -> bool:
     """Whether an object wraps a node, as a Tensor does, and has operators of its own."""
     return not isinstance(other, (int, float, MathMixin)) and hasattr(other, "uop")
+
+
+def _operator(op: Ops, reverse: bool = False) -> Callable[[M, Any], M]:
+    """The method of a binary operator; reverse: self is its right operand."""
+
+    def method(self: M, other: Any) -> M:
+        return self._binary(op, other, reverse)
+
+    return method
 
 
 class MathMixin:
@@ -34,86 +46,25 @@ class MathMixin:
         other = self._fix(other)
         return other.alu(op, self) if reverse else self.alu(op, other)
 
-    def __add__(self, other: Any) -> Self:
-        return self._binary(Ops.ADD, other)
-
-    def __radd__(self, other: Any) -> Self:
-        return self._binary(Ops.ADD, other, True)
-
-    def __sub__(self, other: Any) -> Self:
-        return self._binary(Ops.SUB, other)
-
-    def __rsub__(self, other: Any) -> Self:
-        return self._binary(Ops.SUB, other, True)
-
-    def __mul__(self, other: Any) -> Self:
-        return self._binary(Ops.MUL, other)
-
-    def __rmul__(self, other: Any) -> Self:
-        return self._binary(Ops.MUL, other, True)
-
-    def __truediv__(self, other: Any) -> Self:
-        return self._binary(Ops.FDIV, other)
-
-    def __rtruediv__(self, other: Any) -> Self:
-        return self._binary(Ops.FDIV, other, True)
-
-    def __floordiv__(self, other: Any) -> Self:
-        return self._binary(Ops.IDIV, other)
-
-    def __rfloordiv__(self, other: Any) -> Self:
-        return self._binary(Ops.IDIV, other, True)
-
-    def __mod__(self, other: Any) -> Self:
-        return self._binary(Ops.MOD, other)
-
-    def __rmod__(self, other: Any) -> Self:
-        return self._binary(Ops.MOD, other, True)
-
-    def __and__(self, other: Any) -> Self:
-        return self._binary(Ops.AND, other)
-
-    def __rand__(self, other: Any) -> Self:
-        return self._binary(Ops.AND, other, True)
-
-    def __or__(self, other: Any) -> Self:
-        return self._binary(Ops.OR, other)
-
-    def __ror__(self, other: Any) -> Self:
-        return self._binary(Ops.OR, other, True)
-
-    def __xor__(self, other: Any) -> Self:
-        return self._binary(Ops.XOR, other)
-
-    def __rxor__(self, other: Any) -> Self:
-        return self._binary(Ops.XOR, other, True)
-
-    def __lshift__(self, other: Any) -> Self:
-        return self._binary(Ops.SHL, other)
-
-    def __rlshift__(self, other: Any) -> Self:
-        return self._binary(Ops.SHL, other, True)
-
-    def __rshift__(self, other: Any) -> Self:
-        return self._binary(Ops.SHR, other)
-
-    def __rrshift__(self, other: Any) -> Self:
-        return self._binary(Ops.SHR, other, True)
-
-    def __pow__(self, other: Any) -> Self:
-        return self._binary(Ops.POW, other)
+    __add__, __radd__ = _operator(Ops.ADD), _operator(Ops.ADD, reverse=True)
+    __sub__, __rsub__ = _operator(Ops.SUB), _operator(Ops.SUB, reverse=True)
+    __mul__, __rmul__ = _operator(Ops.MUL), _operator(Ops.MUL, reverse=True)
+    __truediv__, __rtruediv__ = _operator(Ops.FDIV), _operator(Ops.FDIV, reverse=True)
+    __floordiv__, __rfloordiv__ = _operator(Ops.IDIV), _operator(Ops.IDIV, reverse=True)
+    __mod__, __rmod__ = _operator(Ops.MOD), _operator(Ops.MOD, reverse=True)
+    __and__, __rand__ = _operator(Ops.AND), _operator(Ops.AND, reverse=True)
+    __or__, __ror__ = _operator(Ops.OR), _operator(Ops.OR, reverse=True)
+    __xor__, __rxor__ = _operator(Ops.XOR), _operator(Ops.XOR, reverse=True)
+    __lshift__, __rlshift__ = _operator(Ops.SHL), _operator(Ops.SHL, reverse=True)
+    __rshift__, __rrshift__ = _operator(Ops.SHR), _operator(Ops.SHR, reverse=True)
+    __lt__, __gt__ = _operator(Ops.CMPLT), _operator(Ops.CMPLT, reverse=True)
+    __pow__ = _operator(Ops.POW)
 
     def __neg__(self) -> Self:
         return self.alu(Ops.NEG)
 
     def __invert__(self) -> Self:
         return self.bitwise_not()
-
-    def __lt__(self, other: Any) -> Self:
-        return self._binary(Ops.CMPLT, other)
-
-    def __gt__(self, other: Any) -> Self:
-        return self._binary(Ops.CMPLT, other, True)
 
     def __le__(self, other: Any) -> Self:
         if has_graph(other):

@@ -146,6 +146,3 @@ class GroupOp:
     Meta = frozenset({Ops.COPY, Ops.BUFFER_VIEW})
     Defines = frozenset({Ops.DEFINE_GLOBAL, Ops.DEFINE_LOCAL, Ops.DEFINE_REG})
     All = frozenset(Ops)
-
-
-IDENTITY_ELEMENT_OPS = frozenset({Ops.ADD, Ops.MUL, Ops.MAX})

@@ -8,6 +8,7 @@ built with an operator), a list in any order, a single pattern by every source.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from typing import Any, cast
 
@@ -163,23 +164,13 @@ class _Writer:
         self.lines.append("    " * depth + text)
 
 
-def _orders(count: int) -> list[tuple[int, ...]]:
-    import itertools
-
-    return list(itertools.permutations(range(count)))
-
-
 def _write(
     out: _Writer, work: list[tuple[UPat, str]], bound: dict[str, str], depth: int, finish: str
 ) -> None:
     """Write tests for the pairs of pattern and expression in `work`, then the call."""
     if not work:
         arguments = ", ".join(f"{name}={expression}" for name, expression in bound.items())
-        call = (
-            finish.replace("@", arguments)
-            if arguments
-            else finish.replace(", @", "").replace("@", "")
-        )
+        call = finish.replace("@" if arguments else ", @", arguments).replace("@", "")
         out.line(depth, f"result = {call}")
         out.line(depth, "if result is not None:")
         if "hits" in out.names:
@@ -217,7 +208,7 @@ def _write(
     elif isinstance(src, tuple) and src:
         children = [out.fresh("n") for _ in src]
         if pattern.unordered and len(src) > 1:
-            orders = out.constant(_orders(len(src)))
+            orders = out.constant(list(itertools.permutations(range(len(src)))))
             order = out.fresh("o")
             out.line(depth, f"for {order} in {orders}:")
             depth += 1
@@ -248,9 +239,7 @@ def compile_rule(
     out.names["rule"] = function
     if hits is not None:
         out.names |= {"hits": hits, "rule_name": function.__name__}
-    finish = "rule(ctx, @)" if pass_context else "rule(@)"
-    if pass_context:
-        finish = "rule(ctx=ctx, @)"
+    finish = "rule(ctx=ctx, @)" if pass_context else "rule(@)"
     out.line(0, "def matcher(node, ctx):")
     _write(out, [(pattern, "node")], {}, 1, finish)
     out.line(1, "return None")

@@ -1,8 +1,8 @@
 """Term rewriting: apply a rule set to a graph until no rule matches, without recursion.
 Also: graph rewriting, fixed-point iteration.
 
-A node is rewritten after its sources (`bottom_up=True`: before them), and the result of a rule is
-rewritten again. A rule set that does not terminate raises an error with its name.
+A node is rewritten after its sources, and the result of a rule is rewritten again. A rule set that
+does not terminate raises an error with its name.
 
 Source: F. Baader, T. Nipkow, 'Term Rewriting and All That' (1998): normal forms.
 """
@@ -25,7 +25,6 @@ def rewrite_map(
     sink: UOp,
     matcher: PatternMatcher,
     ctx: Any = None,
-    bottom_up: bool = False,
     nodes: Iterable[UOp] | None = None,
 ) -> dict[UOp, UOp]:
     """The replacement of every node below `sink`, and of `sink` itself.
@@ -33,9 +32,6 @@ def rewrite_map(
     nodes: all of them in topological order, if the caller has them.
     """
     done: dict[UOp, UOp] = {}
-    if bottom_up:
-        _settle([(sink, sink, _VISIT)], set(), done, matcher, ctx, bottom_up)
-        return done
     table = matcher._table or matcher._compile()
     # most nodes do not change: one traversal visits all nodes, and only the result of a rule needs
     # a stack
@@ -45,12 +41,8 @@ def rewrite_map(
         node = original
         for source in original.src:
             if done[source] is not source:
-                node = UOp(
-                    original.op,
-                    original.dtype,
-                    tuple([done[s] for s in original.src]),
-                    original.arg,
-                )
+                src = tuple([done[s] for s in original.src])
+                node = UOp(original.op, original.dtype, src, original.arg)
                 break
         if node is not original and node in done:
             done[original] = _with_provenance(original, done[node])
@@ -67,7 +59,7 @@ def rewrite_map(
             waiting.add(original)
             stack.append((original, node, _LINK))
         _wait_for(node, replacement, stack, waiting, done, matcher)
-        _settle(stack, waiting, done, matcher, ctx, bottom_up)
+        _settle(stack, waiting, done, matcher, ctx)
     return done
 
 
@@ -77,7 +69,6 @@ def _settle(
     done: dict[UOp, UOp],
     matcher: PatternMatcher,
     ctx: Any,
-    bottom_up: bool,
 ) -> None:
     """Rewrite the nodes on the stack, and the results of rules, until the stack is empty."""
     table = matcher._table or matcher._compile()
@@ -90,11 +81,6 @@ def _settle(
         if original in done:
             continue
         if stage == _VISIT:
-            if bottom_up and table[node.op]:
-                replacement = matcher.rewrite(node, ctx)
-                if replacement is not None:
-                    _wait_for(original, replacement, stack, waiting, done, matcher)
-                    continue
             missing = [source for source in node.src if source not in done]
             if missing:
                 stack.append((original, node, _BUILD))
@@ -102,13 +88,10 @@ def _settle(
                 continue
         src = tuple([done[source] for source in node.src])
         if src != node.src:
-            _wait_for(
-                original, UOp(node.op, node.dtype, src, node.arg), stack, waiting, done, matcher
-            )
+            rebuilt = UOp(node.op, node.dtype, src, node.arg)
+            _wait_for(original, rebuilt, stack, waiting, done, matcher)
             continue
-        replacement = None
-        if not bottom_up and table[node.op]:
-            replacement = matcher.rewrite(node, ctx)
+        replacement = matcher.rewrite(node, ctx) if table[node.op] else None
         if replacement is None:
             done[original] = node
         else:
@@ -150,7 +133,6 @@ def graph_rewrite(
     sink: UOp,
     matcher: PatternMatcher,
     ctx: Any = None,
-    bottom_up: bool = False,
     name: str = "",
     nodes: Iterable[UOp] | None = None,
 ) -> UOp:
@@ -159,7 +141,7 @@ def graph_rewrite(
     ctx: the context of rules with a parameter `ctx`. nodes: see `rewrite_map`. Raises SpecError if
     rules undo each other.
     """
-    result = rewrite_map(sink, matcher, ctx, bottom_up, nodes)[sink]
+    result = rewrite_map(sink, matcher, ctx, nodes)[sink]
     if trace.enabled("rewrite") and result is not sink:
         trace.point("rewrite", name=name or matcher.name, before=sink, after=result)
     return result

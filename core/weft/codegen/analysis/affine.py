@@ -15,42 +15,16 @@ from weft.base.dtype import DType, dtypes
 from weft.codegen.analysis.ranges import loop_order
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
+from weft.uop.symbolic.sums import linear_of
 
 Affine = tuple[dict[UOp, int], int]
 
 
 def affine(node: UOp) -> Affine:
     """The affine form of an integer expression: nonzero factors by term, and the constant."""
-    terms: dict[UOp, int] = {}
-    constant = 0
-    stack = [(node, 1)]
-    while stack:
-        current, factor = stack.pop()
-        op = current.op
-        if op is Ops.CONST:
-            constant += factor * current.arg
-        elif op is Ops.ADD:
-            stack.append((current.src[1], factor))
-            stack.append((current.src[0], factor))
-        elif op is Ops.SUB:
-            stack.append((current.src[1], -factor))
-            stack.append((current.src[0], factor))
-        elif op is Ops.NEG:
-            stack.append((current.src[0], -factor))
-        elif op is Ops.MUL and current.src[1].op is Ops.CONST:
-            stack.append((current.src[0], factor * current.src[1].arg))
-        elif op is Ops.MUL and current.src[0].op is Ops.CONST:
-            stack.append((current.src[1], factor * current.src[0].arg))
-        elif op is Ops.CAST and current.dtype is dtypes.long and current.src[0].dtype is dtypes.int:
-            # sums are widened before they can overflow, so the cast is exact
-            stack.append((current.src[0], factor))
-        else:
-            total = terms.get(current, 0) + factor
-            if total:
-                terms[current] = total
-            else:
-                terms.pop(current, None)
-    return terms, constant
+    # index arithmetic is widened before it can overflow, so these casts are exact
+    form = linear_of(node, widening=True)
+    return form.terms, form.const
 
 
 def affine_through_casts(node: UOp) -> Affine:

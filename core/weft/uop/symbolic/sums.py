@@ -129,8 +129,11 @@ class Linear:
         return dtype.min <= low and high <= dtype.max
 
 
-def linear_of(node: UOp) -> Linear:
-    """The linear form of a node whose sources are canonical."""
+def linear_of(node: UOp, widening: bool = False) -> Linear:
+    """The linear form of a node whose sources are canonical.
+
+    widening: also through casts of 32 to 64 bits; of sums that are widened before they overflow.
+    """
     form = Linear()
     stack = [(node, 1)]
     while stack:
@@ -150,9 +153,15 @@ def linear_of(node: UOp) -> Linear:
             stack.append((src[0], factor * src[1].arg))
         elif op is Ops.MUL and src[0].op is Ops.CONST:
             stack.append((src[1], factor * src[0].arg))
+        elif widening and op is Ops.CAST and _is_widening(current):
+            stack.append((src[0], factor))
         else:
             form.add_term(current, factor)
     return form
+
+
+def _is_widening(cast: UOp) -> bool:
+    return cast.dtype is dtypes.long and cast.src[0].dtype is dtypes.int
 
 
 def linear_terms(node: UOp) -> dict[UOp, int]:
