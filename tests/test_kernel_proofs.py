@@ -27,7 +27,7 @@ from weft.testing import proofs
 from weft.testing.races import races
 from weft.uop import Ops, UOp
 from weft.uop.args import PREFETCH_L1, PREFETCH_L2, PREFETCH_STREAM
-from weft_simd.prefetch import row_prefetch, window_prefetch
+from weft_simd.prefetch import patterns
 
 HERE = Path(__file__).parent
 
@@ -129,31 +129,31 @@ class Case:
     calls: tuple[tuple[object, str], ...] = ()
 
 
-WINDOWS, ROWS = (window_prefetch, "window_prefetches"), (row_prefetch, "row_prefetches")
+WINDOWS, ROWS = (patterns, "_window_streams"), (patterns, "_lines_of_best_pass")
 TURNED_IN, TURNED_OUT = (vector_memory, "columns_of"), (vector_memory, "_stored_turned")
 PASSES = {
-    "product": Case(lambda: t(603, 515) @ t(515, 517), ("panel_prefetch",), (PREFETCH_L1,)),
+    "product": Case(lambda: t(603, 515) @ t(515, 517), ("software_prefetch",), (PREFETCH_L1,)),
     "product, turned": Case(
         lambda: t(603, 515) @ t(517, 515).T,
-        ("panel_prefetch", "loop_peeling"),
+        ("software_prefetch", "loop_peeling"),
         (PREFETCH_L1,),
         (TURNED_IN,),
     ),
     "product of few rows": Case(lambda: t(7, 515) @ t(515, 1031)),
     "windows": Case(
         lambda: t(2, 128, 56, 56).conv2d(t(33, 128, 3, 3), padding=1),
-        ("panel_prefetch",),
+        ("software_prefetch",),
         (PREFETCH_L1,),
         (WINDOWS,),
     ),
     "blanks": Case(lambda: slope(16, 3, 2, 9), calls=((zero_elimination, "mask_zero_products"),)),
     "rows": Case(
         lambda: t(513, 4099).softmax(-1),
-        ("panel_prefetch", "loop_peeling"),
+        ("software_prefetch", "loop_peeling"),
         (PREFETCH_L2,),
         (ROWS,),
     ),
-    "ahead": Case(lambda: t(1 << 20).sum(), ("stream_prefetch",), (PREFETCH_STREAM,)),
+    "ahead": Case(lambda: t(1 << 20).sum(), ("software_prefetch",), (PREFETCH_STREAM,)),
     "stream": Case(lambda: t(1_000_003) * 2 + 1, ("non_temporal_stores",)),
     "turned, stored": Case(
         lambda: t(1, 64, 14, 14).conv2d(t(70, 64, 3, 3), padding=1), calls=(TURNED_OUT,)

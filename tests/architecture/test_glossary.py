@@ -134,7 +134,7 @@ TERMS = {
     "scatter-add": "scatter_add.py",
     "sharding": "multi.py",
     "software pipelining": "tile_copies.py",
-    "software prefetch": "stream_prefetch.py",
+    "software prefetch": "software_prefetch.py",
     "split-k": "split_reduce.py",
     "strength reduction": "ops.py",
     "strip mining": "strip_mining.py",

@@ -19,7 +19,7 @@ from weft.plugin import (
     verify_kernel_ast,
     verify_lowered,
 )
-from weft_simd.prefetch import panel_prefetch, stream_prefetch
+from weft_simd.prefetch import software_prefetch
 from weft_simd.transforms import (
     any_lane_branches,
     clamped_gather,
@@ -93,13 +93,8 @@ BEFORE = {
     ),
     "last_rewrites": (
         Pass(
-            "stream_prefetch",
-            lambda sink, ctx: stream_prefetch.run(sink, ctx.target.compute),
-            verify_lowered,
-        ),
-        Pass(
-            "panel_prefetch",
-            lambda sink, ctx: panel_prefetch.run(sink, ctx.target.compute),
+            "software_prefetch",
+            lambda sink, ctx: software_prefetch.run(sink, ctx.target.compute),
             verify_lowered,
         ),
         Pass(

@@ -48,6 +48,17 @@ SKINNY = 16  # a matrix of a skinny product, which comes from memory
 SKINNY_STRIDE = 1 / 2  # between rows, beyond which hardware does not prefetch the next one
 LEAST_BLOCK = 1  # the smallest block of a transpose
 
+# ---- prefetches ------------------------------------------------------------------------------
+
+TERM_DISTANCE = 16  # iterations of a product, in which memory answers
+WINDOW_DISTANCE = 8  # channels of an image, likewise
+BLOCK_DISTANCE = 4  # blocks of a transpose, likewise
+LEAST_SQUARE = 8  # rows of a square, so that a block has as many cache lines to load
+MOST_TILE_ROWS = 16  # rows of a tile: more of them are more streams than there are buffers for
+MOST_WINDOW_LINES = 4  # cache lines of a window, which the loop over it loads one by one
+LINE_OPERATIONS = 10  # operations for each line that is on its way meanwhile
+STORE_OPERATIONS = 8  # operations that take as long as a store to memory
+
 # ---- what no model holds ---------------------------------------------------------------------
 
 SAME_SET = 2048  # bytes apart at which lines of a first-level cache conflict: half of a way

@@ -3,7 +3,7 @@
 A piece is one matrix of a stack that is transposed. A second-level cache holds several pieces. The
 loops follow the order of the reads, with the two loops of a piece innermost. Non-temporal stores
 take the same time in any order, but loads wait for memory. The addresses that are read next are
-then known to `codegen/memory/prefetch/block_prefetch.py`.
+then known to the pattern `block` of `prefetch/software_prefetch.py`.
 
 Source: Lam, Rothberg & Wolf, "The cache performance and optimizations of blocked algorithms"
 (ASPLOS 1991), for blocking.

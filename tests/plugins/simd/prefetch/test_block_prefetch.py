@@ -16,7 +16,7 @@ from weft.device.capabilities import Feature
 from weft.testing.reference.run import run_program
 from weft.uop import Ops
 from weft.uop.args import PREFETCH_L2
-from weft_simd.prefetch import block_prefetch
+from weft_simd import thresholds
 
 LANES = 16
 
@@ -60,7 +60,7 @@ def test_all_of_a_later_piece_is_asked_for(shape, order, rows, piece):
     assert len(asked) == rows
     size, turns = int(np.prod(shape)), piece // (rows * LANES)
     found = places(program).reshape(-1, turns * rows)
-    soon = block_prefetch._SOON
+    soon = thresholds.BLOCK_DISTANCE
     assert len(found) == size // piece
     for number, lines in enumerate(found):
         later = number + soon if number + soon < len(found) else number
