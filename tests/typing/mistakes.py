@@ -6,6 +6,8 @@ import weft
 from weft import Device, Tensor, dtypes, jit, nn, settings
 from weft.engine import stats
 from weft.nn.state import get_parameters, safe_save
+from weft.tensor.protocol import TensorBase
+from weft.uop import Ops
 
 x = Tensor([[1.0, 2.0], [3.0, 4.0]])
 
@@ -25,14 +27,23 @@ class Model(nn.Module):
         return self.layer(x)
 
 
+def mixin_method(x: TensorBase) -> TensorBase:
+    return x.sumn()  # error
+
+
 model = Model()
 
 # names
 x.reshpe(4)  # error
 (x + 1).exp().summ()  # error
 x.T.shpae  # error
+x.sumn()  # error
+Tensor.zreos(2)  # error
 x.astype("float32")  # error
 dtypes.flaot32  # error
+dtypes.float32.itemszie  # error
+Ops.ADDD  # error
+Ops.ADD.nmae  # error
 settings.DEBGU  # error
 Device.DEFUALT  # error
 stats.kernel  # error

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, assert_type
 
 import numpy
 
@@ -16,8 +17,10 @@ import weft
 import weft.array_api as xp
 from weft import Device, Tensor, Variable, WeftError, dtypes, jit, nn, settings
 from weft.autograd import Context
+from weft.base.dtype import DType, ImageDType
 from weft.engine import stats
 from weft.nn.state import get_parameters, get_state_dict, load_state_dict, safe_load, safe_save
+from weft.uop import GroupOp, Ops, UOp
 
 
 def takes_tensor(x: Tensor) -> tuple[int, ...]:
@@ -338,6 +341,26 @@ def inner(x: Tensor) -> str:
     return f"{kinds} {len(items)} {info.max} {dtypes.is_float(x.dtype)} {dtypes.int8.itemsize}"
 
 
+# ---- enumerations and tables ---------------------------------------------------------------------
+
+
+def names(x: Tensor) -> None:
+    assert_type(dtypes.float32, DType)
+    assert_type(dtypes.half.vec(4), DType)
+    assert_type(dtypes.default_float, DType)
+    assert_type(dtypes.imagef((1, 1, 4)), ImageDType)
+    assert_type(x.dtype, DType)
+    assert_type(Ops.ADD, Literal[Ops.ADD])
+    assert_type(Ops.ADD.value, int)
+    assert_type(Ops(1), Ops)
+    assert_type(Ops["ADD"], Ops)
+    assert_type(list(Ops), list[Ops])
+    assert_type(Ops.ADD < Ops.MUL, bool)
+    assert_type(GroupOp.ALU, frozenset[Ops])
+    assert_type(x.uop, UOp)
+    assert_type(x.uop.op, Ops)
+
+
 def main() -> None:
     x = Tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).contiguous().realize()
     square = Tensor.eye(3)
@@ -353,6 +376,7 @@ def main() -> None:
     double, by = scaled(x)
     print(double.shape, by, scaled.replays, without_gradients(x).requires_grad)
     print(standard(xp.asarray([1.0, 2.0])), devices(), inner(x + 1))
+    names(x)
     try:
         x.reshape(4, 4)
     except WeftError as error:

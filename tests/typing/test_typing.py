@@ -100,8 +100,8 @@ def test_the_program_runs():
         del sys.modules["program"]
 
 
-# Objects whose attributes are not known before they run; what mixins see of each other.
-OPEN = {"autograd/functions.py", "nn/optim/param_groups.py", "tensor/protocol.py"}
+# Objects whose attributes are not known before they run.
+OPEN = {"autograd/functions.py", "nn/optim/param_groups.py"}
 
 
 def test_no_getattr_hides_unknown_names_from_checkers():

@@ -36,7 +36,10 @@ from weft.uop import GroupOp, Ops, UOp
 from weft.uop.node import memo_slot
 
 if TYPE_CHECKING:
+    from weft.tensor.mixin_methods import MixinMethods
     from weft.tensor.tensor import Tensor
+else:
+    MixinMethods = object
 
 TensorT = TypeVar("TensorT", bound="TensorBase")
 Kind = TypeVar("Kind", bound="TensorBase")
@@ -206,7 +209,7 @@ def _read(source: UOp) -> UOp:
 _allocate = object.__new__
 
 
-class TensorBase:
+class TensorBase(MixinMethods):
     """The slots of a tensor, and how one tensor makes another.
 
     _uop            the graph node
@@ -223,42 +226,6 @@ class TensorBase:
     is_leaf: bool
     _alias: Any
     _view_class: ClassVar[type[TensorBase] | None] = None
-
-    if TYPE_CHECKING:  # a mixin uses methods of the others; `Tensor` takes this back
-        training: ClassVar[bool]
-
-        def __getattr__(self, name: str) -> Any: ...
-        @classmethod
-        def _as_tensor(cls, x: Any, like: TensorBase, dtype: DType | None = None) -> Self: ...
-        def __init__(self, data: Any = None, *args: Any, **kwargs: Any) -> None: ...
-        @property
-        def shape(self) -> tuple[int, ...]: ...
-        @classmethod
-        def full(cls, *args: Any, **kwargs: Any) -> Self: ...
-
-        arange = linspace = ones = rand = randint = zeros = empty = eye = normal = uniform = full
-
-        def cast(self, *args: Any, **kwargs: Any) -> Self: ...
-
-        clamp = contiguous = detach = expand = flatten = full_like = maximum = permute = ravel = (
-            cast
-        )
-        reshape = transpose = unsqueeze = where = cast
-
-        def __eq__(self, x: Any) -> Self: ...  # type: ignore[override]
-        def __ne__(self, x: Any) -> Self: ...  # type: ignore[override]
-        def __getitem__(self, index: Any) -> Self: ...
-        def __add__(self, x: Any) -> Self: ...
-
-        __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __add__
-        __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __add__
-        __matmul__ = __rmatmul__ = __and__ = __rand__ = __or__ = __ror__ = __xor__ = __add__
-        __rxor__ = __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __add__
-        __lt__ = __gt__ = __le__ = __ge__ = __add__
-
-        def __neg__(self) -> Self: ...
-
-        __pos__ = __invert__ = __abs__ = __neg__
 
     if TYPE_CHECKING:
 

@@ -117,8 +117,6 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
     training: ClassVar[bool] = False
 
     if TYPE_CHECKING:
-        # Not callable, so that type checkers report an unknown attribute of the whole class.
-        __getattr__: None  # type: ignore[assignment]
         _uop: UOp
         _requires_grad: bool | None
         grad: Tensor | None
