@@ -2,6 +2,7 @@
 
     weft opt --pass one_hot_gather,loop_coalescing kernel.ir
     weft opt --pass loop_peeling --target FAMILY:ARCH kernel.ir
+    weft opt --pass non_temporal_stores --compute '{"cache_bytes": 1048576}' ... kernel.ir
     weft opt --list
 
 The text is what `weft.uop.to_text` prints: a tensor graph for passes of the scheduler, a kernel AST
@@ -9,6 +10,7 @@ or a lowered kernel for those of the code generator. Lines that begin with ``#``
 result is printed as text again and can be the input of the next call. A linear program is printed
 as a SINK over its nodes in their order. Nodes that the scheduler decides to store follow as
 comments, ``# %7 realized``. A target whose plugin brings passes of its own has these as well.
+``--compute`` changes capabilities of the target: fields of `ComputeCaps`, as in replay records.
 
 Every result is verified against the specification of its stage (`weft.spec`).
 """
@@ -16,20 +18,21 @@ Every result is verified against the specification of its stage (`weft.spec`).
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_type_hints
 
 from weft.base.errors import ArgumentError, SpecError, WeftError
 from weft.base.settings import settings
 from weft.base.suggestions import nearest
 from weft.codegen import pipeline as generator
 from weft.codegen.analysis import traversal
-from weft.device import Capabilities, Target, registry
+from weft.device import Capabilities, ComputeCaps, Target, registry
 from weft.schedule import ScheduleContext
 from weft.schedule import pipeline as scheduler
 from weft.schedule.use_def import uses_in
@@ -37,6 +40,7 @@ from weft.spec import kernel_ast, lowered, tensor
 from weft.spec.check import verify
 from weft.spec.passes import Pass, run_passes
 from weft.testing.fakes import fake_capabilities, fake_target
+from weft.tools.replay import capabilities
 from weft.uop import GroupOp, Ops, UOp, from_text, to_text
 
 ALL_PASSES: dict[str, Pass] = {
@@ -99,6 +103,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target", metavar="FAMILY:ARCH", help="an offline architecture; scalar code by default"
     )
+    parser.add_argument(
+        "--compute", metavar="JSON", help="capabilities that differ: an object of their values"
+    )
     parser.add_argument("--list", action="store_true", help="print every pass, in order")
     parser.add_argument("file", nargs="?", help="IR text; - reads standard input")
 
@@ -111,6 +118,8 @@ def run(arguments: argparse.Namespace) -> int:
     :raises SpecError: for IR of another stage than the pass takes.
     """
     machine = machine_of(arguments.target)
+    if arguments.compute is not None:
+        machine = with_capabilities(machine, arguments.compute)
     known = known_to(machine)
     if arguments.list:
         print(listing(known), end="")
@@ -196,6 +205,31 @@ def machine_of(name: str | None) -> Machine:
         )
     device = registry.offline(family.upper(), arch)
     return Machine(device.capabilities, device.target)
+
+
+def with_capabilities(machine: Machine, text: str) -> Machine:
+    """A machine of which some fields of `ComputeCaps` have other values, given as a JSON object.
+
+    :raises ArgumentError: for text that is no object, or an unknown field.
+    :raises FormatError: for a value that the field cannot have.
+    """
+    known, kinds = {field.name for field in fields(ComputeCaps)}, get_type_hints(ComputeCaps)
+    try:
+        given = json.loads(text)
+    except ValueError:
+        given = None
+    if not isinstance(given, dict) or not known.issuperset(given):
+        raise ArgumentError(
+            "no capabilities",
+            asked=f"--compute {text}",
+            because=f"a JSON object may have the fields {', '.join(sorted(known))}",
+            try_="--compute '{\"cache_bytes\": 1048576}'",
+        )
+    values = {name: capabilities.read(kinds[name], value) for name, value in given.items()}
+    compute = replace(machine.target.compute, **values)
+    return Machine(
+        replace(machine.capabilities, compute=compute), replace(machine.target, compute=compute)
+    )
 
 
 def optimised(sink: UOp, steps: Sequence[Pass], machine: Machine) -> str:

@@ -192,6 +192,28 @@ def test_a_target_has_the_passes_of_its_plugin(opt, capsys):
     assert code == 1 and "a target may have passes of its own" in errors
 
 
+def test_capabilities_of_a_target_may_be_changed(opt):
+    words = ["--pass", "lowerer,index_widening"]
+    narrow, wide = (
+        opt(AST, *words, "--compute", f'{{"wide_indices": {value}}}') for value in ("false", "true")
+    )
+    assert narrow[0] == wide[0] == 0
+    assert "RANGE int " in narrow[1] and "RANGE long " in wide[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("cache_bytes", "the fields cache_bytes, dtypes"),
+        ('{"cache": 1}', "the fields cache_bytes, dtypes"),
+        ('{"cache_bytes": "large"}', "'large' is no int"),
+    ],
+)
+def test_capabilities_that_there_are_not(opt, text, said):
+    code, printed, errors = opt(AST, "--pass", "lowerer", "--compute", text)
+    assert code == 1 and printed == "" and said in errors
+
+
 def test_every_pass_of_a_plugin_runs_in_order(opt):
     weft_simd = pytest.importorskip("weft_simd", reason="weft-cpu-clang is not installed")
     names = ",".join(step.name for step in weft_simd.passes())
