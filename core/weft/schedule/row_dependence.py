@@ -18,7 +18,6 @@ from typing import Any
 
 from weft.base.sequences import prod
 from weft.shape import ShapeTracker
-from weft.uop import UOp
 
 Rows = frozenset[int]
 # the numbers of rows that a read allows; None: all of them
@@ -61,8 +60,7 @@ def rows_of_view(st: ShapeTracker, size: object) -> Allowed:
 def _rows_of_single_view(view: Any, size: int) -> Allowed:
     """The numbers of rows for which one view is row-local; None for all."""
     shape, strides, offset, mask = view.shape, view.strides, view.offset, view.mask
-    numbers = (*shape, *strides, offset, *(x for pair in mask or () for x in pair))
-    if any(isinstance(x, UOp) for x in numbers) or 0 in shape:
+    if not view.static or 0 in shape:
         return frozenset()
     if view.contiguous and prod(shape) == size:
         return None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from weft.shape.indexing import expr_from_ranges, index_and_valid
+from weft.shape.indexing import expr_from_ranges
 from weft.shape.infer import has_shape, shape_of, size_of, st_of
 from weft.shape.tracker import ShapeTracker
 from weft.shape.view import View
 from weft.uop.text import register_arg
 
 __all__ = [
-    "ShapeTracker", "View", "expr_from_ranges", "has_shape", "index_and_valid", "shape_of",
+    "ShapeTracker", "View", "expr_from_ranges", "has_shape", "shape_of",
     "size_of", "st_of",
 ]  # fmt: skip
 

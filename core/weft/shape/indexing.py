@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from weft.base.dtype import DType, dtypes
-from weft.shape.view import View
+from weft.shape.view import View, is_static
 from weft.uop import Ops, UOp, sint
 from weft.uop.bounds import Bounds, bounds_of
 from weft.uop.symbolic.conditions import TRUE, all_of, conjuncts, less_than, negation
@@ -195,10 +195,9 @@ def _kept_axes(view: View, below: View) -> int:
 
     The visible elements along the other axes are within one row of `below`.
     """
-    numbers = (*view.shape, *view.strides, view.offset, *below.shape)
-    mask = view.mask or tuple([(0, extent) for extent in view.shape])
-    if not all(number.__class__ is int for number in (*numbers, *(x for m in mask for x in m))):
+    if not view.static or not is_static(below.shape):
         return 0
+    mask = view.mask or tuple([(0, extent) for extent in view.shape])
     kept = 0
     for axis, (extent, other) in enumerate(zip(view.shape, below.shape)):
         step = below.strides[axis]
@@ -250,35 +249,3 @@ def expr_from_ranges(st: ShapeTracker, ranges: Sequence[sint]) -> tuple[UOp, UOp
     the position means nothing.
     """
     return expr_of_views(st.views, ranges)
-
-
-def index_and_valid(st: ShapeTracker, ranges: Sequence[sint]) -> tuple[UOp, UOp]:
-    """As `expr_from_ranges`, with a constant True for a gate that is not needed."""
-    return to_indexed_uops(st.views, ranges)
-
-
-def to_indexed_uops(views: Sequence[View], ranges: Sequence[sint] | None = None) -> tuple[UOp, UOp]:
-    """(position, visible) over `ranges`, or over RANGE nodes numbered by axis."""
-    if ranges is None:
-        ranges = symbolic_ranges(views[-1].shape)
-    index, valid = expr_of_views(views, ranges)
-    return index, TRUE if valid is None else valid
-
-
-def touched(views: Sequence[View]) -> int:
-    """One more than the highest position that can be read; 0 where nothing is."""
-    top = views[-1]
-    if any(0 in view.shape or view.hides_all for view in views):
-        return 0
-    bottom = views[0]
-    high = high_of(bottom.offset)
-    for axis, (extent, stride) in enumerate(zip(bottom.shape, bottom.strides)):
-        low, stop = bottom.mask[axis] if bottom.mask is not None else (0, extent)
-        reach = stride * (stop - 1) if low_of(stride) >= 0 else stride * low
-        high += high_of(simplify(reach)) if isinstance(reach, UOp) else reach
-    if len(views) > 1:
-        index, valid = expr_of_views(views, symbolic_ranges(top.shape))
-        if valid is not None and valid.op is Ops.CONST and not valid.arg:
-            return 0
-        high = min(high, bounds_of(index)[1])
-    return max(0, int(high) + 1)

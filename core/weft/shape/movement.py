@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from weft.base.arguments import index_of, is_deep, kind_of, shown
 from weft.base.errors import ArgumentError, IndexingError, ShapeError
-from weft.base.sequences import prod
+from weft.base.sequences import argsort, prod
 from weft.uop import Ops, UOp, sint
 from weft.uop.symbolic.sint import (
     as_node,
@@ -37,13 +37,6 @@ class SymbolicShape(tuple[sint, ...]):
 
     def __repr__(self) -> str:
         return say_shape(tuple(self))
-
-
-def unpack_args(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The values passed as `*args` or as one sequence: `(2, 3)` or `((2, 3),)`."""
-    if len(args) == 1 and isinstance(args[0], list | tuple):
-        return tuple(cast("Sequence[Any]", args[0]))
-    return args
 
 
 def as_size(value: Any, asked: str) -> sint:
@@ -471,12 +464,6 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
     return tuple(result)
 
 
-def align_left(*shapes: Shape) -> list[Shape]:
-    """The shapes with axes of size one in front, so that all have as many."""
-    ndim = max((len(shape) for shape in shapes), default=0)
-    return [(1,) * (ndim - len(shape)) + tuple(shape) for shape in shapes]
-
-
 # ---- inverses ------------------------------------------------------------------------------------
 
 
@@ -489,10 +476,7 @@ def inverse_move(op: Ops, arg: Any, shape: Shape) -> tuple[Ops, Any]:
     if op is Ops.RESHAPE:
         return op, shape
     if op is Ops.PERMUTE:
-        order = [0] * len(arg)
-        for position, axis in enumerate(arg):
-            order[axis] = position
-        return op, tuple(order)
+        return op, argsort(arg)
     if op is Ops.FLIP:
         return op, arg
     if op is Ops.PAD:

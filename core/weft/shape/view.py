@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, cast
 from weft.base.errors import ShapeError
 from weft.base.weak import entry_type
 from weft.uop import UOp, sint
-from weft.uop.symbolic.sint import fold, resolve, smax, smin, sprod, unbind_sint, variables_of
+from weft.uop.symbolic.sint import fold, resolve, smax, smin, sprod, unbind_sint
 
 Shape: TypeAlias = tuple[sint, ...]
 Mask: TypeAlias = tuple[tuple[sint, sint], ...]
@@ -126,7 +126,7 @@ class View:
                     if width.__class__ is not int:
                         continue
                     if width <= 0:
-                        return View._make(shape, (0,) * len(shape), 0, ((0, 0),) * len(shape))
+                        return View.hidden(shape)
                     if width == 1 and adjusted[axis] != 0:
                         # only one index is seen: its stride is a constant
                         offset = offset + low * adjusted[axis]
@@ -134,14 +134,18 @@ class View:
                 strides = tuple(adjusted)
         return View._make(shape, strides, offset if offset.__class__ is int else fold(offset), mask)
 
+    @staticmethod
+    def hidden(shape: Shape) -> View:
+        """The view whose mask leaves nothing, of a shape with axes.
+
+        >>> View.hidden((2,)).hides_all
+        True
+        """
+        mask = None if 0 in shape else ((0, 0),) * len(shape)
+        return View._make(shape, (0,) * len(shape), 0, mask)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return (View.create, (self.shape, self.strides, self.offset, self.mask))
-
-    def __copy__(self) -> View:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> View:
-        return self
 
     def __repr__(self) -> str:
         return (
@@ -171,28 +175,6 @@ class View:
         """
         return self.mask is not None and len(self.mask) > 0 and self.mask[0] == (0, 0)
 
-    def numbers(self) -> list[sint]:
-        """Every number in the view.
-
-        >>> View.create((2, 3)).numbers()
-        [2, 3, 3, 1, 0]
-        """
-        flat: list[sint] = [*self.shape, *self.strides, self.offset]
-        for pair in self.mask or ():
-            flat += pair
-        return flat
-
-    def vars(self) -> set[UOp]:
-        """The variables in it.
-
-        >>> n = Variable("n", 1, 8)
-        >>> View.create((n, 3)).vars() == {n}
-        True
-        """
-        if self.static:
-            return set()
-        return set[UOp]().union(*(variables_of(number) for number in self.numbers()))
-
     def _mapped(self, function: Any) -> View:
         return View.create(
             tuple(map(function, self.shape)),
@@ -207,8 +189,8 @@ class View:
         """The view with nodes replaced in every number.
 
         >>> n = Variable("n", 1, 8)
-        >>> View.create((n, 3)).substitute({n: n.const_like(4)}).numbers()[-1]
-        0
+        >>> View.create((n, 3)).substitute({n: n.const_like(4)}).shape
+        (4, 3)
         """
         if self.static or not replacements:
             return self
@@ -286,7 +268,7 @@ class View:
         """
         shape = tuple([fold(stop - start) for start, stop in window])
         if self.hides_all:
-            return View.create(shape, self.strides, 0, tuple([(0, 0) for _ in shape]))
+            return View.hidden(shape)
         offset = self.offset
         for (start, _), stride in zip(window, self.strides):
             offset = offset + start * stride
@@ -312,7 +294,7 @@ class View:
             [fold(extent + before + after) for extent, (before, after) in zip(self.shape, padding)]
         )
         if 0 in self.shape or self.hides_all:
-            return View.create(shape, (0,) * len(shape), 0, tuple([(0, 0) for _ in shape]))
+            return View.hidden(shape)
         offset = self.offset
         for (before, _), stride in zip(padding, self.strides):
             offset = offset - before * stride
@@ -366,7 +348,7 @@ class View:
         if self.hides_all:
             if not shape:
                 return None  # a shape without axes has no mask that could express it
-            return View.create(shape, (0,) * len(shape), 0, ((0, 0),) * len(shape))
+            return View.hidden(shape)
         offset, axes = merged_axes(self)
         return _split_axes(offset, axes, shape)
 

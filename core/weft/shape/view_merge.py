@@ -39,7 +39,7 @@ def _compose(upper: View, lower: View) -> View | None:
     if lower.hides_all:
         if not upper.shape:
             return None  # a shape without axes has no mask that could express it
-        return View.create(upper.shape, (0,) * len(upper.shape), 0, ((0, 0),) * len(upper.shape))
+        return View.hidden(upper.shape)
     if upper.mask is not None:
         return _compose_masked(upper, lower)
     if upper.contiguous and upper.size == lower.size:
@@ -121,7 +121,7 @@ def _compose_over_axes(upper: View, base: sint, axes: list[Axis]) -> View | None
         if high_of(fold(greatest - axis.low)) < 0 or low_of(fold(least - axis.high)) >= 0:
             if not upper.shape:
                 return None
-            return View.create(upper.shape, mask=((0, 0),) * len(upper.shape))
+            return View.hidden(upper.shape)
         if mask is None:
             mask = [(0, extent) for extent in upper.shape]
         if not _restrict(mask, axis, first, moves, upper.shape):

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
-from weft.base.errors import ArgumentError
-from weft.base.sequences import all_same, argsort, dedup, flatten, get_single, partition, prod
+from weft.base.sequences import argsort, flatten, partition, prod
 
 
 def test_prod_of_nothing_is_one() -> None:
     assert prod([]) == 1 and prod([2, 3, 4]) == 24 and prod(x for x in (0, 5)) == 0
-
-
-def test_dedup_keeps_first_places() -> None:
-    assert dedup([3, 1, 3, 2, 1]) == [3, 1, 2]
 
 
 def test_flatten_takes_one_level() -> None:
@@ -36,15 +29,3 @@ def test_argsort_is_stable_and_inverts_permutations() -> None:
     order = (2, 0, 3, 1)
     assert [order[i] for i in argsort(order)] == [0, 1, 2, 3]
     assert argsort(()) == ()
-
-
-def test_all_same() -> None:
-    assert all_same([]) and all_same([1]) and all_same((2, 2.0)) and not all_same([1, 1, 2])
-
-
-def test_get_single_refuses_none_and_several() -> None:
-    assert get_single(x for x in [5]) == 5
-    for wrong in ([], [1, 2], range(100)):
-        with pytest.raises(ArgumentError) as caught:
-            get_single(wrong)
-        assert str(len(wrong)) in caught.value.summary

@@ -3,7 +3,7 @@
 import pytest
 
 from weft.base.dtype import dtypes
-from weft.shape import ShapeTracker, expr_from_ranges, index_and_valid
+from weft.shape import ShapeTracker, expr_from_ranges
 from weft.shape.indexing import symbolic_ranges
 from weft.uop import Ops, UOp, Variable
 from weft.uop.symbolic import conjuncts
@@ -65,11 +65,6 @@ def test_unrolled_and_split_indices():
 def test_plain_ints_are_indices_too():
     index, gate = expr_from_ranges(make(4, 6), [2, UOp.const(dtypes.int, 3)])
     assert index is UOp.const(dtypes.int, 15) and gate is None
-
-
-def test_index_and_valid_always_gives_a_gate():
-    _, gate = index_and_valid(make(3), symbolic_ranges((3,)))
-    assert gate is UOp.const(dtypes.bool, True)
 
 
 def test_invisible_elements_are_gated():

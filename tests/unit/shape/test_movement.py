@@ -7,7 +7,6 @@ from weft.base.errors import ArgumentError, IndexingError, ShapeError
 from weft.shape import ShapeTracker
 from weft.shape.movement import (
     SymbolicShape,
-    align_left,
     as_size,
     broadcast_shapes,
     definite,
@@ -23,15 +22,10 @@ from weft.shape.movement import (
     reshape_arg,
     shrink_arg,
     split_padding,
-    unpack_args,
 )
 from weft.uop import Ops, Variable
 
 N = Variable("n", 1, 8)
-
-
-def test_arguments_one_by_one_or_as_a_sequence():
-    assert unpack_args((2, 3)) == unpack_args(((2, 3),)) == unpack_args(([2, 3],)) == (2, 3)
 
 
 def test_sizes():
@@ -142,7 +136,6 @@ def test_broadcasting():
     assert broadcast_shapes((N, 1), (4,)) == (N, 4)
     assert broadcast_shapes((0, 1), (1, 3)) == (0, 3)
     assert broadcast_shapes() == ()
-    assert align_left((3,), (2, 3)) == [(1, 3), (2, 3)]
     with pytest.raises(ShapeError) as caught:
         broadcast_shapes((2, 3), (4, 3))
     assert "axis -2" in caught.value.because
