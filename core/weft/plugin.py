@@ -58,6 +58,7 @@ from weft.device import (
     SettableGraph,
     Target,
     TensorCore,
+    Throughput,
 )
 from weft.device.hookspecs import API_VERSION, hookimpl, successor_of
 from weft.device.packed_dot import PairDot
@@ -208,6 +209,7 @@ __all__ = [
     "SourceUsage",
     "Target",
     "TensorCore",
+    "Throughput",
     "UOp",
     "UPat",
     "UnknownDevice",

@@ -23,7 +23,7 @@ from weft.device.capabilities import (
 from weft.device.catalogue import catalogue
 from weft.device.discovery import Plugin, PluginState
 from weft.device.identity import DeviceFamily, DeviceId, Placement
-from weft.device.machine import MachineModel
+from weft.device.machine import MachineModel, Throughput
 from weft.device.open_device import OpenDevice
 from weft.device.parts import (
     Allocator,
@@ -73,6 +73,7 @@ __all__ = [
     "SettableGraph",
     "Target",
     "TensorCore",
+    "Throughput",
     "binding",
     "catalogue",
     "flat_memory",

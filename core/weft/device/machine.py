@@ -1,4 +1,4 @@
-"""Machine model: caches, registers, latencies and processors of a device, for its strategy.
+"""Machine model: caches, registers, latencies, throughputs and cores of a device.
 
 Frozen data that a plugin fills in as far as it knows, in `ComputeCaps.machine`. A strategy computes
 its thresholds from it. What a plugin does not say is that of a usual processor: the strategies were
@@ -13,7 +13,26 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 
 from weft.base.dtype import DType
-from weft.device.validation import check, number, whole
+from weft.device.validation import check, each, freeze, number, one, whole
+from weft.uop.ops import Ops
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """How many results of one operation a core completes in a cycle, at best.
+
+    :param op: the operation, such as `Ops.MULACC`, a fused multiply-add.
+    :param dtype: of one result.
+    :param per_cycle: results in a cycle of one core: every lane of a vector instruction counts, and
+        every work item of a warp.
+    """
+
+    op: Ops
+    dtype: DType
+    per_cycle: float
+
+    def __post_init__(self) -> None:
+        check(self, op=one(Ops), dtype=one(DType), per_cycle=number())
 
 
 @dataclass(frozen=True)
@@ -26,8 +45,10 @@ class MachineModel:
     :param page_bytes: a page, beyond which a hardware prefetcher does not look.
     :param multiply_add_latency: from the operands of a multiply-add to its result.
     :param load_latency: of a cache line that the first-level cache does not hold.
+    :param throughputs: of the operations that matter; what is not here is unknown.
     :param cores: that compute side by side: of a GPU its multiprocessors; 0: unknown.
-    :param banks: of shared memory, each of four bytes.
+    :param banks: of shared memory, each of which serves one word in a cycle.
+    :param bank_bytes: the word of a bank.
 
     The other fields are not given here. `ComputeCaps` fills them in from its own:
 
@@ -47,6 +68,8 @@ class MachineModel:
     load_latency: float = 8.0
     cores: int = 0
     banks: int = 32
+    bank_bytes: int = 4
+    throughputs: tuple[Throughput, ...] = ()
     last_level_bytes: int = field(default=0, init=False)
     register_bytes: int = field(default=0, init=False)
     registers: int = field(default=16, init=False)
@@ -55,14 +78,22 @@ class MachineModel:
     shared_bytes: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
+        freeze(self, throughputs=tuple)
         check(
             self, l1_bytes=whole(1), l2_bytes=whole(1), line_bytes=whole(1), page_bytes=whole(1),
             multiply_add_latency=number(), load_latency=number(), cores=whole(), banks=whole(1),
+            bank_bytes=whole(1),
+            throughputs=each(lambda value: isinstance(value, Throughput), "Throughputs"),
         )  # fmt: skip
 
     def lanes(self, dtype: DType) -> int:
         """Elements of a dtype in one vector register; 0 where arithmetic is scalar."""
         return self.register_bytes // dtype.itemsize
+
+    def throughput(self, op: Ops, dtype: DType) -> float:
+        """Results of an operation that one core completes in a cycle; 0.0: unknown."""
+        found = (one.per_cycle for one in self.throughputs if (one.op, one.dtype) == (op, dtype))
+        return next(found, 0.0)
 
     def with_facts(self, **facts: int) -> MachineModel:
         """A copy with the fields that are not given to the constructor."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -15,14 +16,16 @@ from weft.plugin import (
     KernelLimits,
     MachineModel,
     MemoryCaps,
+    Ops,
     PairDot,
+    Throughput,
     dtypes,
     let_through,
 )
 from weft_cpu_clang.caches import last_cache, this_machine
 from weft_cpu_clang.levels import NATIVE
 from weft_cpu_clang.threads import wanted
-from weft_cpu_clang.toolchain import Toolchain
+from weft_cpu_clang.toolchain import Facts, Toolchain
 
 MAX_BUFFERS = 1000
 """A foreign function takes 1024 arguments; some are left for variables."""
@@ -68,7 +71,7 @@ def describe(toolchain: Toolchain) -> Capabilities:
         vector_bytes=facts.vector_bytes,
         wide_indices=True,
         cache_bytes=last_cache() if facts.flags else 0,
-        machine=this_machine() if facts.flags else MachineModel(),
+        machine=_machine(facts),
         vector_registers=facts.vector_registers,
         walks=1 if facts.far or not facts.vector_bytes else WALKS,
         graph_from=1,  # a table is quicker than a call with arguments
@@ -80,6 +83,32 @@ def describe(toolchain: Toolchain) -> Capabilities:
         name=f"{processor_name()}, {target_name(toolchain)}",
         fingerprint=toolchain.fingerprint,
         speed=f"{processor_name()}, {wanted()} of them, {toolchain.arch}",
+    )
+
+
+_PIPES = {
+    16: {Ops.ADD: 1, Ops.MUL: 1, Ops.MULACC: 1, Ops.LOAD: 1, Ops.STORE: 1},
+    32: {Ops.ADD: 1, Ops.MUL: 2, Ops.MULACC: 2, Ops.LOAD: 2, Ops.STORE: 1},
+    64: {Ops.ADD: 1, Ops.MUL: 1, Ops.MULACC: 1, Ops.LOAD: 1, Ops.STORE: 1},
+}
+"""Vector instructions that a core starts in a cycle, by bytes of a register: what every processor
+with such registers does. Many with 64 bytes do twice that. Source: Agner Fog, "Instruction tables";
+uops.info."""
+
+
+def _machine(facts: Facts) -> MachineModel:
+    """The model of the processor that code is generated for: caches of this one where it is the
+    same, throughputs by its registers."""
+    model = this_machine() if facts.flags else MachineModel()
+    return replace(model, throughputs=_throughputs(facts))
+
+
+def _throughputs(facts: Facts) -> tuple[Throughput, ...]:
+    return tuple(
+        Throughput(op, dtype, float(pipes * facts.vector_bytes // dtype.itemsize))
+        for dtype in (dtypes.float32, dtypes.float64)
+        for op, pipes in _PIPES.get(facts.vector_bytes, {}).items()
+        if facts.fused or op is not Ops.MULACC
     )
 
 

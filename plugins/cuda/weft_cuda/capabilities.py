@@ -14,6 +14,7 @@ from weft.plugin import (
 )
 from weft_cuda.chip import Chip
 from weft_cuda.copies import SINCE as COPIES_SINCE
+from weft_cuda.machine import machine_model
 from weft_cuda.matrix_units import units_of
 
 MAX_BUFFERS = 480
@@ -65,6 +66,7 @@ def describe(chip: Chip, compiler: str) -> Capabilities:
         tensor_cores=units_of(chip.capability),
         tiles=TILES if Feature.ASYNC_COPY in features else 2,
         warp_size=chip.warp,
+        machine=machine_model(chip),
     )
     return Capabilities(
         memory=MemoryCaps(

@@ -15,6 +15,7 @@ from weft.plugin import (
     MemoryCaps,
     dtypes,
 )
+from weft_metal.machine import machine_model
 from weft_metal.matrix_units import LANES, units_of
 
 ARCHITECTURES = ("apple7", "apple8", "apple9")
@@ -82,6 +83,7 @@ def describe(
         vector_bytes=0,  # one lane is one work item: arithmetic on vectors buys nothing
         tensor_cores=units_of(known) if matrices else (),
         warp_size=lanes,
+        machine=machine_model(name),
     )
     return Capabilities(
         memory=MemoryCaps(

@@ -11,6 +11,7 @@ from weft.plugin import (
     ComputeCaps,
     Feature,
     KernelLimits,
+    MachineModel,
     MemoryCaps,
     dtypes,
 )
@@ -58,6 +59,8 @@ class Facts:
     :param image_size: (width, height) of the largest image; None: no images.
     :param windows: the host can see its memory while kernels use it.
     :param link: who shares its context.
+    :param compute_units: that compute side by side; 0: not said.
+    :param line_bytes: of a line of the cache of global memory; 0: not said.
     """
 
     name: str
@@ -79,6 +82,8 @@ class Facts:
     image_size: tuple[int, int] | None = None
     windows: bool = False
     link: str | None = None
+    compute_units: int = 0
+    line_bytes: int = 0
 
 
 OFFLINE = {
@@ -145,6 +150,8 @@ def read(device: Any) -> Facts:
         image_size=_image_size(device) if modern else None,
         windows=bool(shared and _answer(device, "host_unified_memory", 0)),
         link=f"OPENCL {device.int_ptr:x}",
+        compute_units=_answer(device, "max_compute_units", 0),
+        line_bytes=_answer(device, "global_mem_cacheline_size", 0),
     )
 
 
@@ -176,6 +183,18 @@ def _version(text: str) -> tuple[int, ...]:
         return (1, 1)
 
 
+def machine_model(facts: Facts) -> MachineModel:
+    """What the driver says of the machine. It says no throughputs and no latencies.
+
+    A processor's cores are left out: its kernels are the same for any number of threads.
+    """
+    usual = MachineModel()
+    return MachineModel(
+        cores=0 if facts.processor else facts.compute_units,
+        line_bytes=facts.line_bytes or usual.line_bytes,
+    )
+
+
 def describe(facts: Facts) -> Capabilities:
     """The same as capabilities."""
     known = set(COMMON_DTYPES)
@@ -204,6 +223,7 @@ def describe(facts: Facts) -> Capabilities:
         ),
         features=frozenset(features),
         vector_widths=widths,
+        machine=machine_model(facts),
     )
     memory = MemoryCaps(
         alignment=facts.alignment, max_allocation=facts.largest, link_group=facts.link

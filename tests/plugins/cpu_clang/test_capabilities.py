@@ -7,8 +7,10 @@ import pytest
 
 from weft import Device, Tensor
 from weft.engine import lower_schedule_item
+from weft.plugin import dtypes
 from weft.uop import Ops
-from weft_cpu_clang.capabilities import ROW_BYTES
+from weft_cpu_clang.capabilities import ROW_BYTES, describe
+from weft_cpu_clang.offline import offline_toolchain
 
 
 def rows_of(tensor):
@@ -47,3 +49,18 @@ def test_the_reduction_of_large_arguments_stands_behind_a_branch(name):
     inside = ops[ops.index(Ops.IF) : ops.index(Ops.ENDIF)]
     assert inside.count(Ops.SHR) > 3, "words are shifted for large arguments alone"
     assert ops[: ops.index(Ops.IF)].count(Ops.SHR) == 0
+
+
+@pytest.mark.parametrize(
+    "arch, wanted", [("x86-64-v3", 16.0), ("x86-64-v4", 16.0), ("aarch64", 4.0)]
+)
+def test_throughputs_are_those_of_every_processor_with_such_registers(arch, wanted):
+    machine = describe(offline_toolchain(arch)).compute.machine
+    assert machine.throughput(Ops.MULACC, dtypes.float32) == wanted
+    assert machine.throughput(Ops.MULACC, dtypes.float64) == wanted / 2
+
+
+def test_without_fused_multiply_add_there_is_no_throughput_of_it():
+    machine = describe(offline_toolchain("x86-64")).compute.machine
+    assert machine.throughput(Ops.MULACC, dtypes.float32) == 0.0
+    assert machine.throughput(Ops.ADD, dtypes.float32) == 4.0

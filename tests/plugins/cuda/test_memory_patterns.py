@@ -8,11 +8,11 @@ import pytest
 
 from weft import Tensor
 from weft.codegen.pipeline import lower
-from weft.codegen.workgroups.bank_padding import BANKS, WORD
 from weft.device import registry
 from weft.plugin import GroupOp, Ops
 from weft.tools.dry_run import dry_run
 from weft.uop import exec_alu
+from weft_cuda.machine import BANK_BYTES, BANKS
 
 SECTOR = 32  # bytes
 
@@ -72,12 +72,12 @@ def accesses(program, space):
 
 def most_in_a_bank(nbytes, places):
     """How often the busiest bank is asked, for each of the parts that one access is done in."""
-    together = max(1, min(BANKS, BANKS * WORD // nbytes))
+    together = max(1, min(BANKS, BANKS * BANK_BYTES // nbytes))
     worst = 0
     for first in range(0, BANKS, together):
         banks = {}
         for at in places[first : first + together]:
-            for word in range(at // WORD, (at + nbytes - 1) // WORD + 1):
+            for word in range(at // BANK_BYTES, (at + nbytes - 1) // BANK_BYTES + 1):
                 banks.setdefault(word % BANKS, set()).add(word)
         worst = max(worst, *map(len, banks.values()))
     return worst
@@ -94,7 +94,7 @@ def test_products_of_short_floats(make, arch):
     most = 2 if arch == "sm_75" else 1
     assert max(most_in_a_bank(*access) for access in shared) <= most
     for nbytes, places in accesses(program, "GLOBAL"):
-        sectors = {(at + byte) // SECTOR for at in places for byte in range(0, nbytes, WORD)}
+        sectors = {(at + byte) // SECTOR for at in places for byte in range(0, nbytes, BANK_BYTES)}
         assert len(sectors) * SECTOR == len(set(places)) * nbytes
 
 

@@ -17,6 +17,7 @@ from weft.plugin import (
     Feature,
     FileError,
     FragmentLayout,
+    MachineModel,
     MemoryCaps,
     OutOfMemory,
     TensorCore,
@@ -425,6 +426,10 @@ def drain(queue):
 
 class SpellsTwice(Honest):
     canonical = staticmethod(lambda locator: f"0{locator or 0}")
+
+
+class UnequalLines(Honest):
+    compute = dataclasses.replace(Honest.compute, machine=MachineModel(line_bytes=96))
 
 
 class Store(Honest):

@@ -6,7 +6,8 @@ import pytest
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError
 from weft.device.capabilities import ComputeCaps, KernelLimits
-from weft.device.machine import MachineModel
+from weft.device.machine import MachineModel, Throughput
+from weft.uop.ops import Ops
 
 
 def test_what_capabilities_say_is_in_the_model():
@@ -46,7 +47,15 @@ def test_models_are_data():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"l1_bytes": 0}, {"line_bytes": 64.0}, {"multiply_add_latency": 0}, {"cores": -1}]
+    "wrong",
+    [
+        {"l1_bytes": 0},
+        {"line_bytes": 64.0},
+        {"multiply_add_latency": 0},
+        {"cores": -1},
+        {"bank_bytes": 0},
+        {"throughputs": [4.0]},
+    ],
 )
 def test_wrong_fields_are_named(wrong):
     with pytest.raises(ArgumentError, match=next(iter(wrong))):
@@ -56,3 +65,16 @@ def test_wrong_fields_are_named(wrong):
 def test_a_model_is_one():
     with pytest.raises(ArgumentError, match="machine of ComputeCaps"):
         ComputeCaps(machine={"cores": 4})
+
+
+def test_throughputs_are_looked_up_by_operation_and_dtype():
+    model = MachineModel(throughputs=[Throughput(Ops.MULACC, dtypes.float32, 64.0)])
+    assert model.throughput(Ops.MULACC, dtypes.float32) == 64.0
+    assert model.throughput(Ops.MULACC, dtypes.float64) == 0.0, "unknown"
+    assert hash(model) == hash(replace(model))
+
+
+@pytest.mark.parametrize("wrong", [{"op": "ADD"}, {"dtype": "float"}, {"per_cycle": 0.0}])
+def test_a_wrong_throughput_is_named(wrong):
+    with pytest.raises(ArgumentError, match=next(iter(wrong))):
+        Throughput(**{"op": Ops.ADD, "dtype": dtypes.float32, "per_cycle": 1.0, **wrong})

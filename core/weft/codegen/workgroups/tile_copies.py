@@ -21,7 +21,7 @@ from weft.codegen.analysis.ranges import Fill, alternative_of, extent_of
 from weft.codegen.analysis.substitution import substitute_ranges
 from weft.codegen.vectorization.instances import INSTANTIATED
 from weft.codegen.vectorization.memory_accesses import IN_FLIGHT_BYTES
-from weft.codegen.workgroups.bank_padding import Access, strides_of
+from weft.codegen.workgroups.bank_padding import Access, banks_of, strides_of
 from weft.device.capabilities import ComputeCaps, Feature
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
@@ -88,7 +88,8 @@ class Copying(NamedTuple):
             Access(read, got * itemsize, max(1, _count(tile.inside) // shared // got)),
         )
         extents = tuple(int(extent_of(r)) for r in tile.inside)
-        strides, size = strides_of(extents, itemsize, max(put, got), accesses)
+        banks = banks_of(self.compute.machine)
+        strides, size = strides_of(extents, itemsize, max(put, got), accesses, banks)
         return tile._replace(strides=dict(zip(tile.inside, strides)), size=size)
 
     def tiles(self, tile: Staged) -> int:

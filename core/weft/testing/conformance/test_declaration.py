@@ -78,6 +78,29 @@ def test_what_is_declared_holds_together(weft_device, weft_compute):
     assert not wrong, wrong
 
 
+def test_the_machine_model_holds_together(weft_device, weft_compute):
+    """Its sizes are sizes of caches, pages and banks; it knows an operation once."""
+    machine, wrong = weft_compute.machine, []
+
+    def must(holds, words):
+        if not holds:
+            wrong.append(words)
+
+    for name in ("line_bytes", "page_bytes", "bank_bytes"):
+        size = getattr(machine, name)
+        must(size & (size - 1) == 0, f"{name} is a power of two: {size}")
+    must(machine.line_bytes <= machine.page_bytes, "a line is longer than a page")
+    must(machine.line_bytes <= machine.l1_bytes, "a line is larger than the first-level cache")
+    must(machine.l1_bytes <= machine.l2_bytes, "l1_bytes is above l2_bytes")
+    must(not machine.last_level_bytes or machine.l1_bytes <= machine.last_level_bytes,
+         "l1_bytes is above cache_bytes")  # fmt: skip
+    known = [(one.op, one.dtype) for one in machine.throughputs]
+    must(len(known) == len(set(known)), "two throughputs of one operation and dtype")
+    for one in machine.throughputs:
+        must(one.dtype in weft_compute.dtypes, f"a throughput of {one.dtype!r}, which it lacks")
+    assert not wrong, wrong
+
+
 def test_importing_the_plugin_loads_no_other_library(weft_device):
     plugin = plugin_of(weft_device)
     if not hasattr(plugin.module, "__file__"):
