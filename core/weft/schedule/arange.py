@@ -24,15 +24,13 @@ from typing import Any
 from weft.base.dtype import dtypes
 from weft.base.sequences import prod
 from weft.base.settings import settings
-from weft.schedule.use_def import LEAVES, Uses
+from weft.schedule.use_def import COMPUTED_MEMORY, LEAVES, Uses
 from weft.uop import GroupOp, Ops, UOp
 
 # index arithmetic of more steps than this is stored
 _MOST_STEPS = 32
 # a counter with so many steps upon it is still one
 _LONGEST_COUNT = 8
-# what has memory of its own, or will
-_MEMORY = frozenset({Ops.ASSIGN, Ops.CONTIGUOUS, Ops.COPY, Ops.BUFFER_VIEW})
 _ELEMENTWISE = GroupOp.Elementwise
 _EQUALITY = frozenset({Ops.CMPEQ, Ops.CMPNE})
 
@@ -148,7 +146,7 @@ def _operations_above_memory(root: UOp) -> set[UOp] | None:
     stack = [root]
     while stack:
         node = stack.pop()
-        if node in found or node.op in LEAVES or node.op in _MEMORY or node.op is Ops.IOTA:
+        if node in found or node.op in LEAVES or node.op in COMPUTED_MEMORY or node.op is Ops.IOTA:
             continue
         if node.op not in GroupOp.Elementwise or node.op is Ops.THREEFRY:
             return None

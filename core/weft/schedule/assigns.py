@@ -86,7 +86,7 @@ def _single_writers(
     if not others:
         return {}
     done: dict[UOp, UOp] = {}
-    for node in sink.toposort(gate=lambda u: not is_stored(u)):
+    for node in sink.toposort(gate=is_pending):
         if is_stored(node):
             done[node] = node
             continue
@@ -109,7 +109,7 @@ def _is_stored_and_shared(is_shared: Callable[[UOp], bool], version: UOp) -> boo
 
 def _resolve_mixed_reads(sink: UOp, crossed: frozenset[UOp]) -> dict[UOp, UOp]:
     """Replacements so that a value which depends on a write reads the old value from a copy."""
-    order = list(sink.toposort(gate=lambda u: not is_stored(u)))
+    order = list(sink.toposort(gate=is_pending))
     writers = {version: found[0] for version, found in pending_writes(order).items()}
     mixed = {version for version in writers if root_buffer(version) in crossed}
     mixed |= _read_with_writer(order[:-1], writers)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from weft.schedule.metadata import with_provenance_of
-from weft.schedule.use_def import is_stored
+from weft.schedule.use_def import is_pending, is_stored
 from weft.uop import UOp
 
 Edit = Callable[[Mapping[UOp, UOp]], UOp]
@@ -24,7 +24,7 @@ def rebuild(sink: UOp, edits: Mapping[UOp, Edit]) -> dict[UOp, UOp]:
     """The replacement of every node below `sink`; an edit is given the replacements of earlier
     nodes."""
     done: dict[UOp, UOp] = {}
-    for node in sink.toposort(gate=lambda u: not is_stored(u)):
+    for node in sink.toposort(gate=is_pending):
         if is_stored(node):
             done[node] = node
         elif (edit := edits.get(node)) is not None:

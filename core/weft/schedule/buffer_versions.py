@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.schedule.use_def import is_stored
+from weft.schedule.use_def import is_pending
 from weft.uop import Ops, UOp
 
 Version = tuple[Any, int]
@@ -31,7 +31,5 @@ def version_of(node: UOp) -> Version:
 
 def written_versions(sink: UOp) -> frozenset[Version]:
     """The versions below `sink` that a write which is still pending overwrites."""
-    pending = sink.toposort(gate=lambda u: not is_stored(u))
-    return frozenset(
-        version_of(node.src[0]) for node in pending if node.op is Ops.ASSIGN and not is_stored(node)
-    )
+    order = filter(is_pending, sink.toposort(gate=is_pending))
+    return frozenset(version_of(node.src[0]) for node in order if node.op is Ops.ASSIGN)

@@ -16,11 +16,11 @@ from weft.base.dtype import DType, dtypes
 from weft.base.promotion import can_safe_cast
 from weft.schedule.constants import constant_like, constant_of
 from weft.schedule.movement_lists import transfer_moves
+from weft.schedule.use_def import SCALARS
 from weft.uop import GroupOp, Ops, PatternMatcher, UOp, UPat
 
 clean_alu = PatternMatcher("clean_alu")
 
-_SYMBOLS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
 
 Number = bool | int | float
 
@@ -75,12 +75,12 @@ def known_operands(node: UOp) -> UOp | None:
     x, other = node.src
     if other.op is not Ops.CONST and node.op in GroupOp.Commutative:
         x, other = other, x
-    if other.op is Ops.CONST and x.op not in _SYMBOLS:
+    if other.op is Ops.CONST and x.op not in SCALARS:
         if _is_neutral(node.op, other.arg, node.dtype):
             return x
         decided = _absorbing_result(node.op, other.arg, node.dtype)
         return None if decided is None else constant_like(node, decided)
-    if node.op is Ops.POW and x.op is Ops.CONST and x.arg == 1 and other.op not in _SYMBOLS:
+    if node.op is Ops.POW and x.op is Ops.CONST and x.arg == 1 and other.op not in SCALARS:
         return constant_like(node, 1)
     return None
 
@@ -89,7 +89,7 @@ def known_operands(node: UOp) -> UOp | None:
 def equal_operands(node: UOp, x: UOp) -> UOp | None:
     """x - x, x ^ x -> 0; x & x, max(x, x) -> x; x == x -> true, for integers and bool"""
     # of floats one side may be detached: what the larger is computed into keeps its own gradient
-    if x.op in _SYMBOLS or dtypes.is_float(x.dtype):
+    if x.op in SCALARS or dtypes.is_float(x.dtype):
         return None
     return _OF_ITSELF[node.op](node)
 
@@ -100,7 +100,7 @@ def comparison_with_boolean(node: UOp) -> UOp | None:
     b, other = node.src
     if b.op is Ops.CONST:
         b, other = other, b
-    if other.op is not Ops.CONST or not dtypes.is_bool(b.dtype) or b.op in _SYMBOLS:
+    if other.op is not Ops.CONST or not dtypes.is_bool(b.dtype) or b.op in SCALARS:
         return None
     return b if bool(other.arg) is (node.op is Ops.CMPEQ) else None
 
@@ -111,7 +111,7 @@ _x, _c = UPat.var("x"), UPat(Ops.CONST, name="c")
 @clean_alu.rule(UPat(Ops.XOR, src=[UPat(Ops.XOR, src=[_x, _c]), UPat(Ops.CONST, name="d")]))
 def double_xor(x: UOp, c: UOp, d: UOp) -> UOp | None:
     """x ^ c ^ c -> x, which includes not not x"""
-    return x if c.arg == d.arg and x.op not in _SYMBOLS else None
+    return x if c.arg == d.arg and x.op not in SCALARS else None
 
 
 @clean_alu.rule(UPat(Ops.NEG, src=(UPat(Ops.NEG, src=(UPat.var("x"),)),)))
@@ -126,9 +126,9 @@ def double_negation(x: UOp) -> UOp:
 def equal_branches(node: UOp, condition: UOp, x: UOp) -> UOp | None:
     """where(b, x, x) -> x, but not for floats: one of them may be detached (see
     `equal_operands`)"""
-    if x.op is Ops.CONST and condition.op not in _SYMBOLS:
+    if x.op is Ops.CONST and condition.op not in SCALARS:
         return constant_like(node, x.arg)
-    return x if x.op not in _SYMBOLS and not dtypes.is_float(x.dtype) else None
+    return x if x.op not in SCALARS and not dtypes.is_float(x.dtype) else None
 
 
 @clean_alu.rule(UPat(Ops.CAST, src=(UPat(Ops.CAST, name="inner"),), name="node"))

@@ -13,13 +13,11 @@ from __future__ import annotations
 from weft.base.sequences import prod
 from weft.schedule.constants import constant_of, full
 from weft.schedule.context import ScheduleContext
-from weft.schedule.movement_lists import transfer_moves
+from weft.schedule.movement_lists import is_whole, transfer_moves
+from weft.schedule.use_def import MEMORY
 from weft.uop import Ops, PatternMatcher, UOp, UPat
 
 clean_copy = PatternMatcher("clean_copy")
-
-# what has memory of its own, row-major, or will
-MEMORY = frozenset({Ops.BUFFER, Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS, Ops.BUFFER_VIEW})
 
 
 @clean_copy.rule(UPat(Ops.COPY, src=(UPat.var("source"), UPat(Ops.DEVICE)), name="node"))
@@ -43,7 +41,7 @@ def copies_of_views(node: UOp, source: UOp, ctx: ScheduleContext) -> UOp | None:
     base, target = source.base, node.src[1].arg
     if source is base or isinstance(source.device, tuple) or isinstance(target, tuple):
         return None
-    same = source.st.contiguous and source.size == base.size
+    same = is_whole(source)
     if same or (ctx.computes(target) and _is_at_least_as_large(source, base)):
         copied = UOp(Ops.COPY, node.dtype, (base, node.src[1]), node.arg)
         return copied.reshape(node.shape) if same else transfer_moves(source, base, copied)
@@ -70,11 +68,7 @@ def redundant_contiguous(node: UOp) -> UOp | None:
     if node.arg is not None or node.dtype is not node.src[0].dtype:
         return None  # a copy that was asked for, or an image
     source = node.src[0]
-    base = source.base
-    if base.op not in MEMORY:
-        return None
-    whole = source is base or (source.st.contiguous and source.size == base.size)
-    return source if whole else None
+    return source if source.base.op in MEMORY and is_whole(source) else None
 
 
 @clean_copy.rule(UPat(Ops.ASSIGN, name="node"))

@@ -18,11 +18,11 @@ from weft.base.scalars import truncate
 from weft.base.sequences import prod
 from weft.schedule.constants import constant_like, constant_of
 from weft.schedule.metadata import with_provenance_of
+from weft.schedule.use_def import SCALARS
 from weft.uop import GroupOp, Ops, PatternMatcher, Reduce, UOp, UPat, exec_alu, identity_element
 
 clean_reduce = PatternMatcher("clean_reduce")
 
-_SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
 # how much of an expression is searched for what moves along an axis
 _MOST_NODES = 64
 
@@ -89,7 +89,7 @@ def _invariant_axes(source: UOp, axes: tuple[int, ...]) -> frozenset[int]:
     stack, seen = [source], {source}
     while stack and found:
         node = stack.pop()
-        if node.op in _SCALARS:
+        if node.op in SCALARS:
             continue
         if node.op in GroupOp.Elementwise and _is_index_wise(node):
             stack.extend(s for s in node.src if s not in seen)
@@ -119,7 +119,7 @@ def _is_invariant(node: UOp, axis: int) -> bool:
 
 def _shrunk(node: UOp, window: tuple[tuple[Any, Any], ...], done: dict[UOp, UOp]) -> UOp:
     """A window of an expression, taken of its sources; as deep as `_invariant_axes` went."""
-    if node.op in _SCALARS:
+    if node.op in SCALARS:
         return node
     if node not in done:
         if node.op in GroupOp.Elementwise and _is_index_wise(node):

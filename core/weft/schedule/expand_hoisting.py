@@ -14,12 +14,10 @@ from collections.abc import Mapping
 
 from weft.base.sequences import prod
 from weft.schedule.batched_edits import Change, Edit
-from weft.schedule.clean_copy import MEMORY
 from weft.schedule.movement_lists import REARRANGES, apply_moves, is_static, moves_between
-from weft.schedule.use_def import LEAVES, Uses
+from weft.schedule.use_def import LEAVES, MEMORY, SCALARS, Uses
 from weft.uop import GroupOp, Ops, UOp
 
-_SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
 # movement that repeats elements and keeps all
 _SPREADS = REARRANGES | {Ops.EXPAND}
 # how long a chain of steps is followed
@@ -55,7 +53,7 @@ def _only_source(node: UOp) -> UOp | None:
     expand; None otherwise."""
     if node.op not in GroupOp.Elementwise:
         return None
-    sources = [source for source in node.src if source.op not in _SCALARS]
+    sources = [source for source in node.src if source.op not in SCALARS]
     if len(sources) != 1 or node.dtype.itemsize > sources[0].dtype.itemsize:
         return None
     resizes = node.op is Ops.BITCAST and node.dtype.itemsize != sources[0].dtype.itemsize

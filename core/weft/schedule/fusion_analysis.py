@@ -16,6 +16,7 @@ from weft.base.weak import WeakKeys
 from weft.schedule.arange import is_counted
 from weft.schedule.indexed_store_reductions import has_index_per_element, is_scatter
 from weft.schedule.kernel_ast import elements
+from weft.schedule.movement_lists import is_whole
 from weft.schedule.row_dependence import Allowed, Rows, both, rows_of_shape, rows_of_view
 from weft.schedule.use_def import LEAVES, Uses, is_stored
 from weft.uop import GroupOp, Ops, UOp
@@ -81,7 +82,7 @@ def facts_of(root: UOp, realized: Mapping[UOp, object]) -> Facts:
     if value.base is not value:
         allowed[value.base] = both(known.rows, rows_of_view(value.st, value.base.size))
     reduces: dict[tuple[Any, ...], None] = {}
-    aside: set[UOp] = set() if _is_in_place(value) else {value.base}
+    aside: set[UOp] = set() if is_whole(value) else {value.base}
     for node in reversed(tree):
         if node.op in GroupOp.Movement or node.op in LEAVES - {Ops.BUFFER} or node.op is Ops.SINK:
             continue
@@ -109,16 +110,11 @@ def facts_of(root: UOp, realized: Mapping[UOp, object]) -> Facts:
                 continue
             read = mine if source is base else both(mine, rows_of_view(source.st, base.size))
             allowed[base] = both(allowed[base], read) if base in allowed else read
-            if node in aside or node.op is Ops.REDUCE_AXIS or not _is_in_place(source):
+            if node in aside or node.op is Ops.REDUCE_AXIS or not is_whole(source):
                 aside.add(base)
     known.reduces = frozenset(reduces)
     known.displaced = frozenset(known.reads) & aside
     return known
-
-
-def _is_in_place(source: UOp) -> bool:
-    """Whether the elements of a value are those of its base, in their order."""
-    return source is source.base or (source.st.contiguous and source.size == source.base.size)
 
 
 def rows_of_reduce(node: UOp) -> Rows:

@@ -23,12 +23,12 @@ from weft.base.errors import DeviceError, ScheduleError
 from weft.base.scalars import is_positive_zero
 from weft.base.sequences import prod
 from weft.schedule.images import pointer_to, read_dtype
+from weft.schedule.use_def import SCALARS
 from weft.shape import ShapeTracker
 from weft.uop import Ops, UOp
 from weft.uop.args import Row
 from weft.uop.symbolic.sint import variable_and_value
 
-_SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
 # of sources that are all zero these make zero; NEG makes -0.0 of it, which is another float
 _KEEPS_ZERO = frozenset(
     {Ops.ADD, Ops.SUB, Ops.MAX, Ops.SQRT, Ops.SIN, Ops.TRUNC, Ops.CAST, Ops.BITCAST,
@@ -133,7 +133,7 @@ class AstBuilder:
         node, st = key
         if node in self.rows or self._is_read(node):
             return []
-        if node.op in _SCALARS or node.op is Ops.IOTA:
+        if node.op in SCALARS or node.op is Ops.IOTA:
             return []
         return [self._key(source, view) for source, view in self._sources(node, st)]
 
@@ -144,7 +144,7 @@ class AstBuilder:
             return [(source, ShapeTracker.from_shape(source.shape))]
         if node.op in (Ops.CONTIGUOUS, Ops.ASSIGN):
             return [(node.src[-1], st)]
-        return [(source, st) for source in node.src if source.op not in _SCALARS]
+        return [(source, st) for source in node.src if source.op not in SCALARS]
 
     def _assemble(self, key: tuple[UOp, ShapeTracker]) -> UOp:
         node, st = key
@@ -153,7 +153,7 @@ class AstBuilder:
             return row if plain else row.view(self._unbound(st))
         if self._is_read(node):
             return self._load(node, st)
-        if node.op in _SCALARS:
+        if node.op in SCALARS:
             return self._scalar(node)
         self.nodes[node] = None
         if node.op is Ops.IOTA:
@@ -172,7 +172,7 @@ class AstBuilder:
             return self._masked(source, self._key(source, st))
         src = tuple(
             self._scalar(source)
-            if source.op in _SCALARS
+            if source.op in SCALARS
             else self._masked(source, self._key(source, st))
             for source in node.src
         )

@@ -21,7 +21,7 @@ from weft.schedule.fusion_candidates import Group
 from weft.schedule.images import pointer_to
 from weft.schedule.kernel_ast import AstBuilder, KernelSources, elements
 from weft.schedule.metadata import made_at, provenance_of
-from weft.schedule.movement_lists import dense_offset
+from weft.schedule.movement_lists import dense_offset, is_whole
 from weft.schedule.storage import check_computes
 from weft.schedule.use_def import Uses, is_stored
 from weft.shape import ShapeTracker
@@ -180,8 +180,7 @@ def _store_shape(node: UOp) -> tuple[Any, ...]:
     if node.op is not Ops.ASSIGN or node.src[1].base is node.src[1]:
         return shape
     value = node.src[1]
-    whole = value.st.contiguous and value.size == value.base.size
-    return tuple(value.base.shape) if whole else shape
+    return tuple(value.base.shape) if is_whole(value) else shape
 
 
 def _device_of(node: UOp) -> str:

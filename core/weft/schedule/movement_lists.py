@@ -10,6 +10,7 @@ from typing import Any
 
 from weft.base.sequences import prod
 from weft.shape import ShapeTracker
+from weft.shape.movement import inverse_move
 from weft.uop import GroupOp, Ops, UOp
 
 # movement under which every element still is there once
@@ -40,13 +41,8 @@ def transfer_moves(node: UOp, base: UOp, other: UOp) -> UOp:
 def invert_moves(node: UOp, moves: list[UOp]) -> UOp:
     """`node`, the last of `moves`, with all of them (rearrangements) inverted."""
     for move in reversed(moves):
-        if move.op is Ops.RESHAPE:
-            node = node.reshape(move.src[0].shape)
-        elif move.op is Ops.PERMUTE:
-            order = tuple(sorted(range(len(move.arg)), key=move.arg.__getitem__))
-            node = node.permute(order)
-        else:
-            node = UOp(Ops.FLIP, node.dtype, (node,), move.arg)
+        op, arg = inverse_move(move.op, move.arg, move.src[0].shape)
+        node = UOp(op, node.dtype, (node,), arg)
     return node
 
 
@@ -62,6 +58,12 @@ def has_expand(node: UOp) -> bool:
             return True
         node = node.src[0]
     return False
+
+
+def is_whole(node: UOp) -> bool:
+    """Whether a view is all of its base, in its order: the base itself, or a reshape of it."""
+    base = node.base
+    return node is base or (node.st.contiguous and node.size == base.size)
 
 
 def is_reshape(node: UOp, base: UOp) -> bool:

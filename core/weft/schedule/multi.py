@@ -22,14 +22,11 @@ from weft.schedule.context import ScheduleContext
 from weft.schedule.multi_parts import Sharded, constant
 from weft.schedule.multi_rules import Found, partitioned
 from weft.schedule.storage import APART
-from weft.schedule.use_def import is_stored
+from weft.schedule.use_def import MEMORY, is_pending, is_stored
 from weft.uop import GroupOp, Ops, Shard, UOp
 from weft.uop.sharding import parts_of, stacked
 
 _STRUCTURE = frozenset({Ops.SINK, Ops.MSTACK, Ops.DEVICE, Ops.UNIQUE, Ops.KERNEL})
-
-# memory that a window of it keeps alive
-_HELD = frozenset({Ops.BUFFER, Ops.BUFFER_VIEW, Ops.ASSIGN, Ops.CONTIGUOUS})
 
 
 @dataclass
@@ -95,7 +92,7 @@ def partition(sink: UOp, ctx: ScheduleContext) -> PartitionedGraph | None:
     Raises DeviceError for operands that are not on the same devices, ScheduleError for a write to
     what is no memory.
     """
-    order = sink.toposort(gate=lambda u: not is_stored(u))
+    order = sink.toposort(gate=is_pending)
     if not any(node.op is Ops.DEVICE and isinstance(node.arg, tuple) for node in order):
         if not any(node.op is Ops.MSTACK for node in order):
             return None
@@ -146,5 +143,6 @@ def _with_memory(base: UOp, found: Sharded) -> Sharded:
 def _with_own_memory(part: UOp) -> UOp:
     """A part in memory that holds nothing else."""
     whole = part.base
-    is_window = whole.op in _HELD and part.size != whole.size
+    # a window keeps memory alive
+    is_window = whole.op in MEMORY - {Ops.COPY} and part.size != whole.size
     return UOp(Ops.CONTIGUOUS, part.dtype, (part,), APART if is_window else None)

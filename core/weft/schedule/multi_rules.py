@@ -16,7 +16,7 @@ from weft.base.errors import DeviceError, ScheduleError
 from weft.schedule.allreduce import all_reduce, reduce_scatter
 from weft.schedule.context import ScheduleContext
 from weft.schedule.metadata import made_at
-from weft.schedule.movement_lists import has_expand, transfer_moves
+from weft.schedule.movement_lists import has_expand, is_whole, transfer_moves
 from weft.schedule.multi_movement import moved_parts
 from weft.schedule.multi_parts import (
     EVERYWHERE,
@@ -29,13 +29,11 @@ from weft.schedule.multi_parts import (
     sharded,
     sliced,
 )
-from weft.schedule.use_def import is_stored
+from weft.schedule.use_def import MEMORY, SCALARS, is_stored
 from weft.uop import GroupOp, Ops, Shard, UOp, identity_element
 from weft.uop.sharding import parts_of
 
 Found = UOp | Sharded
-_NUMBERS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
-_MEMORY = frozenset({Ops.BUFFER, Ops.ASSIGN, Ops.CONTIGUOUS, Ops.COPY, Ops.BUFFER_VIEW})
 _UNARY = frozenset({Ops.CONTIGUOUS}) | GroupOp.Identity
 
 
@@ -149,7 +147,7 @@ class _Partitioner:
         return sharded(node, like.devices, like.shard, lambda place: node.over(operands[place]))
 
     def _column(self, source: UOp, like: Sharded, user: UOp) -> tuple[UOp, ...]:
-        if source.op not in _NUMBERS:
+        if source.op not in SCALARS:
             return self.resharded(source, like.shard, like, user).parts
         found = self.found[source]
         if isinstance(found, Sharded):  # of constants among themselves one has to keep its place
@@ -238,7 +236,7 @@ class _Partitioner:
         if not isinstance(found, Sharded):
             raise _device_mismatch(node, (str(target.device),), _devices(self.found[value]))
         source = self.found[value.src[0]] if value.op is Ops.COPY else None
-        if value.op in _NUMBERS:
+        if value.op in SCALARS:
             values = self._column(value, found, node)
         elif isinstance(source, UOp) and value.device == found.devices:
             # from one device: no more is sent to each than it keeps
@@ -357,15 +355,14 @@ def _written(node: UOp, target: UOp, value: UOp) -> UOp:
     if 0 in target.shape:
         return target
     memory = target.base
-    whole = target is memory or (target.st.contiguous and target.size == memory.size)
-    if memory.op not in _MEMORY or not whole or node.arg is not None:
+    if memory.op not in MEMORY or not is_whole(target) or node.arg is not None:
         raise ScheduleError(
             "only the whole of a sharded value's memory can be written",
             asked=f"a write to {node.shape} on {node.device}" + made_at(node),
             because=f"each part has to be a buffer of its own, and one is {memory.op.name}",
             try_="replace the value instead: x.replace(...)",
         )
-    if value.op not in _NUMBERS and value.shape != memory.shape:
+    if value.op not in SCALARS and value.shape != memory.shape:
         value = value.reshape(memory.shape)
     written = node.over((memory, value))
     return written if written.shape == target.shape else written.reshape(target.shape)

@@ -175,7 +175,7 @@ def _create_kernels(plan: Plan, ctx: ScheduleContext) -> Plan:
 
 
 def _verify_tensor(plan: Plan) -> None:
-    pending = plan.clean_sink.toposort(gate=lambda u: not is_stored(u))
+    pending = plan.clean_sink.toposort(gate=is_pending)
     verify(pending, tensor.complaint, "tensor")
 
 

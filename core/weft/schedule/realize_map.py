@@ -17,10 +17,9 @@ from weft.base.sequences import prod
 from weft.schedule.arange import OneHotSelections, is_counter, one_hot_selections
 from weft.schedule.fuse_marks import NONE, Marks
 from weft.schedule.movement_lists import has_expand
-from weft.schedule.use_def import Uses, is_stored
+from weft.schedule.use_def import COMPUTED_MEMORY, Uses, is_stored
 from weft.uop import GroupOp, Ops, UOp, sint
 
-_ALWAYS = frozenset({Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN, Ops.BUFFER_VIEW})
 # operations of a fused chain beyond which its value is stored, since compilation takes too long
 _DEEPEST_CHAIN = 256
 # operations up to which an expression of one element, or of counters, is recomputed at its readers
@@ -59,7 +58,7 @@ def must_realize(
         )
         if (
             (node in uses.sinks and not is_counter(node))
-            or node.op in _ALWAYS
+            or node.op in COMPUTED_MEMORY
             or depth[node] > _DEEPEST_CHAIN
             or node in marks.stored
             or _is_read_as_memory(node, uses)
@@ -118,11 +117,11 @@ def _is_cheap(node: UOp, depth: int, uses: Uses, realized: dict[UOp, None]) -> b
     if depth > _CHEAP or node.op is Ops.REDUCE_AXIS:
         return False
     below = node.toposort(
-        gate=lambda u: u is node or not (is_stored(u) or u in realized or u.op in _ALWAYS)
+        gate=lambda u: u is node or not (is_stored(u) or u in realized or u.op in COMPUTED_MEMORY)
     )
     if any(u.op is Ops.REDUCE_AXIS or u.op is Ops.THREEFRY for u in below if u not in realized):
         return False
-    counts = not any(u.op is Ops.BUFFER or u.op in _ALWAYS or u in realized for u in below)
+    counts = not any(u.op is Ops.BUFFER or u.op in COMPUTED_MEMORY or u in realized for u in below)
     return counts or prod(node.shape) == 1 or _is_loop_invariant(node, uses)
 
 

@@ -19,13 +19,12 @@ from weft.schedule.arange import one_hot_selections
 from weft.schedule.batched_edits import Edit
 from weft.schedule.clean_reduce import replacement_reduce
 from weft.schedule.context import ScheduleContext
-from weft.schedule.use_def import Uses, is_stored
+from weft.schedule.use_def import SCALARS, Uses, is_stored
 from weft.uop import GroupOp, Ops, Reduce, UOp
 
 _MOST_PARTS = 256
 _FEWEST_PARTS = 8
 _FOR_THREADS = 64  # elements that are enough to be shared by threads as they are
-_PLACELESS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
 _STORES = frozenset({Ops.CONTIGUOUS, Ops.COPY, Ops.BUFFER_VIEW})
 # how much of an expression is searched for memory that moves along an axis
 _MOST_NODES = 64
@@ -96,7 +95,7 @@ def _varies_in_memory(source: UOp, axis: int, counting: bool) -> bool:
             seen.update(node.src)
             if len(seen) > _MOST_NODES:
                 return False
-        elif node.base.op in _PLACELESS or node.st.real_strides(ignore_valid=True)[axis] == 0:
+        elif node.base.op in SCALARS or node.st.real_strides(ignore_valid=True)[axis] == 0:
             continue
         elif _depends_on_counter(node.base):
             if not counting:

@@ -16,19 +16,19 @@ from weft.base.errors import CapabilityError
 from weft.schedule.buffer_versions import version_of
 from weft.schedule.context import ScheduleContext
 from weft.schedule.metadata import made_at
-from weft.schedule.movement_lists import dense_offset, transfer_moves
+from weft.schedule.movement_lists import dense_offset, is_whole, transfer_moves
+from weft.schedule.use_def import MEMORY
 from weft.uop import BufferView, GroupOp, Ops, PatternMatcher, UOp, UPat
 
 storage = PatternMatcher("storage")
 # marks a copy of memory that is about to be written, which no rule may replace by that memory
 APART = ("apart",)
-_STORED = (Ops.BUFFER, Ops.ASSIGN, Ops.BUFFER_VIEW, Ops.COPY, Ops.CONTIGUOUS)
 
 
 def window_of(node: UOp) -> tuple[UOp, int] | None:
     """(storage, first element) if `node` is a contiguous window of stored elements, else None."""
     base = node.base
-    if base.op not in _STORED:
+    if base.op not in MEMORY:
         return None
     if node is base:
         return base, 0
@@ -118,7 +118,7 @@ def copies_into_storage(node: UOp, ctx: ScheduleContext) -> UOp | None:
     copy = value.base
     if value.op is Ops.KERNEL or copy.op is not Ops.COPY or ctx.computes(target.device):
         return None
-    if value is not copy and not (value.st.contiguous and value.size == copy.size):
+    if not is_whole(value):
         return None
     source = copy.src[0]
     if window_of(source) is None or (source.base is not source and source.size != source.base.size):
@@ -147,7 +147,7 @@ def check_computes(node: UOp, ctx: ScheduleContext) -> None:
     if device is None or isinstance(device, tuple) or ctx.computes(device):
         return
     computed = node.src[0].base if node.op is Ops.CONTIGUOUS else node
-    what = "a view that is not a contiguous window" if computed.op in _STORED else computed.op.name
+    what = "a view that is not a contiguous window" if computed.op in MEMORY else computed.op.name
     if node.op in GroupOp.Movement:
         what = "movement"
     raise CapabilityError(

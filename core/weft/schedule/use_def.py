@@ -12,14 +12,16 @@ from typing import NamedTuple
 
 from weft.uop import GroupOp, Ops, UOp
 
+SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
+# what has memory of its own, row-major, or will
+COMPUTED_MEMORY = frozenset({Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS, Ops.BUFFER_VIEW})
+MEMORY = COMPUTED_MEMORY | {Ops.BUFFER}
 LEAVES = frozenset(
     {
         Ops.BUFFER, Ops.CONST, Ops.DEVICE, Ops.UNIQUE, Ops.KERNEL, Ops.BIND, Ops.DEFINE_VAR,
         Ops.VCONST,
     }
 )  # fmt: skip
-
-
 # nodes without users: movement is looked through, and other leaves are no values in memory
 _UNUSED = GroupOp.Movement | LEAVES - {Ops.BUFFER}
 

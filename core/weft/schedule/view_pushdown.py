@@ -20,7 +20,6 @@ from weft.base.sequences import prod
 from weft.base.settings import settings
 from weft.schedule.arange import one_hot_selections
 from weft.schedule.batched_edits import Change, Edit
-from weft.schedule.clean_copy import MEMORY
 from weft.schedule.clean_reduce import replacement_reduce
 from weft.schedule.expand_hoisting import hoisted_expands
 from weft.schedule.movement_lists import (
@@ -33,11 +32,10 @@ from weft.schedule.movement_lists import (
     transfer_moves,
 )
 from weft.schedule.padding_elimination import pad_one_factor
-from weft.schedule.use_def import LEAVES, Use, Uses, is_stored
+from weft.schedule.use_def import LEAVES, MEMORY, SCALARS, Use, Uses, is_stored
 from weft.shape import ShapeTracker
 from weft.uop import GroupOp, Ops, Reduce, UOp
 
-_SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
 # nodes of a region that may be computed in another order
 _MOST_NODES = 64
 # elements that fit in the caches, so that the order of accesses does not matter
@@ -339,7 +337,7 @@ def _reuses_memory(reduce: UOp) -> bool:
         if node.op in GroupOp.Elementwise and node.op is not Ops.BITCAST:
             stack.extend(s for s in node.src if s not in seen)
             seen.update(node.src)
-        elif node.op not in _SCALARS:
+        elif node.op not in SCALARS:
             strides = node.st.real_strides(ignore_valid=True)
             still = [a for a, stride in enumerate(strides) if stride == 0 and node.shape[a] != 1]
             if any(strides[axis] != 0 for axis in reduce.arg.axes) and still:
@@ -377,7 +375,7 @@ def _in_order(
         return made[key]
     src: list[UOp] = []
     for source in node.src:
-        if source.op in _SCALARS:
+        if source.op in SCALARS:
             src.append(done.get(source, source))
         elif source.base in region and source.base is not node:
             below = moves_between(source, source.base)
