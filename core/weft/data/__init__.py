@@ -1,55 +1,24 @@
 """Data sets, and batches of them on a device: `Dataset`, `DataLoader` and what belongs to them."""
 
+# ruff: noqa: F403, F405 - each module has its public names in __all__
+
 from typing import TYPE_CHECKING, NoReturn
 
 from weft.base.suggestions import missing_name
 from weft.data.collate import default_collate
-from weft.data.datasets import (
-    ChainDataset,
-    ConcatDataset,
-    Dataset,
-    IterableDataset,
-    Subset,
-    TensorDataset,
-    random_split,
-)
+from weft.data.datasets import *
 from weft.data.files import SafetensorsDataset
 from weft.data.loader import DataLoader
 from weft.data.progress import Progress
-from weft.data.samplers import (
-    BatchSampler,
-    DistributedSampler,
-    RandomSampler,
-    Sampler,
-    SequentialSampler,
-    SubsetRandomSampler,
-    WeightedRandomSampler,
-)
+from weft.data.samplers import *
 from weft.data.workers import WorkerInfo, batch_rng, get_worker_info
 
 __all__ = [
-    "BatchSampler",
-    "ChainDataset",
-    "ConcatDataset",
-    "DataLoader",
-    "Dataset",
-    "DistributedSampler",
-    "IterableDataset",
-    "Progress",
-    "RandomSampler",
-    "SafetensorsDataset",
-    "Sampler",
-    "SequentialSampler",
-    "Subset",
-    "SubsetRandomSampler",
-    "TensorDataset",
-    "WeightedRandomSampler",
-    "WorkerInfo",
-    "batch_rng",
-    "default_collate",
-    "get_worker_info",
-    "random_split",
-]
+    "BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset", "DistributedSampler",
+    "IterableDataset", "Progress", "RandomSampler", "SafetensorsDataset", "Sampler",
+    "SequentialSampler", "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler",
+    "WorkerInfo", "batch_rng", "default_collate", "get_worker_info", "random_split",
+]  # fmt: skip
 
 _EQUIVALENTS = {
     "default_convert": "weft.Tensor(array), or collate_fn of the DataLoader",

@@ -14,6 +14,11 @@ from weft.base.errors import ArgumentError, IndexingError, ShapeError
 from weft.data.samplers import generator, seed_of
 from weft.tensor import Tensor
 
+__all__ = [
+    "ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "Subset", "TensorDataset",
+    "random_split",
+]  # fmt: skip
+
 T_co = TypeVar("T_co", covariant=True)
 
 

@@ -15,6 +15,11 @@ from weft.base.arguments import shown, whole
 from weft.base.errors import ArgumentError
 from weft.tensor import rng
 
+__all__ = [
+    "BatchSampler", "DistributedSampler", "RandomSampler", "Sampler", "SequentialSampler",
+    "SubsetRandomSampler", "WeightedRandomSampler",
+]  # fmt: skip
+
 
 def seed_of(seed: Any) -> int:
     """A seed as an int: the given one, or for None that of the random stream of tensors.

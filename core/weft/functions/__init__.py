@@ -7,46 +7,17 @@ checkers see their signatures. Where PyTorch's function takes its arguments othe
 method, it is defined in `defined.py`, or is that of `weft.nn.functional`.
 """
 
+# ruff: noqa: F403, F405 - each module has its public names in __all__
+
 from __future__ import annotations
 
 import math
 
 from weft.base.dtype import DType, dtypes
-from weft.functions.defaults import (
-    device,
-    finfo,
-    get_default_device,
-    get_default_dtype,
-    iinfo,
-    promote_types,
-    set_default_device,
-    set_default_dtype,
-)
-from weft.functions.defined import (
-    as_tensor,
-    asarray,
-    atleast_3d,
-    broadcast_shapes,
-    broadcast_tensors,
-    cartesian_prod,
-    cat,
-    column_stack,
-    concat,
-    concatenate,
-    dstack,
-    from_numpy,
-    hstack,
-    is_tensor,
-    meshgrid,
-    normal,
-    randint,
-    stack,
-    t,
-    tensor,
-    vstack,
-    where,
-)
-from weft.functions.min_max import cummax, cummin, max, min
+from weft.functions import defined
+from weft.functions.defaults import *
+from weft.functions.defined import *
+from weft.functions.min_max import *
 from weft.functions.wrappers import creation, of_method
 from weft.io import load, save
 from weft.nn.functional import (
@@ -79,49 +50,47 @@ from weft.tensor.rng import get_rng_state, set_rng_state
 __all__ = [
     "Size", "abs", "absolute", "acos", "acosh", "add", "addbmm", "addcdiv", "addcmul", "addmm",
     "addmv", "addr", "all", "allclose", "amax", "amin", "aminmax", "any", "arange", "arccos",
-    "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin",
-    "argsort", "argwhere", "as_tensor", "asarray", "asin", "asinh", "atan", "atan2", "atanh",
-    "atleast_1d", "atleast_2d", "atleast_3d", "baddbmm", "bernoulli", "bfloat16", "bincount",
-    "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift",
-    "bitwise_xor", "bmm", "bool", "broadcast_shapes", "broadcast_tensors", "broadcast_to",
-    "bucketize", "cartesian_prod", "cat", "cdist", "ceil", "celu", "cholesky", "chunk", "clamp",
-    "clamp_max", "clamp_min", "clip", "clone", "column_stack", "concat", "concatenate",
-    "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
-    "copysign", "corrcoef", "cos", "cosh", "cosine_similarity", "count_nonzero", "cov", "cross",
-    "cummax", "cummin", "cumprod", "cumsum", "deg2rad", "det", "detach", "device", "diag",
-    "diagonal", "diff", "dist", "div", "divide", "dot", "double", "dropout", "dsplit", "dstack",
-    "dtype", "e", "eigh", "einsum", "empty", "empty_like", "enable_grad", "eq", "equal", "erf",
-    "exp", "exp2", "expm1", "eye", "finfo", "fix", "flatten", "flip", "fliplr", "flipud",
-    "float", "float16", "float32", "float64", "float_power", "floor", "floor_divide", "fmax",
-    "fmin", "fmod", "frac", "from_dlpack", "from_numpy", "full", "full_like", "gather", "ge",
-    "ger", "get_default_device", "get_default_dtype", "get_rng_state", "greater",
-    "greater_equal", "gt", "half", "hardshrink", "heaviside", "histc", "hsplit", "hstack",
-    "hypot", "iinfo", "index_add", "index_copy", "index_fill", "index_put", "index_select",
-    "inf", "inference_mode", "inner", "int", "int8", "int16", "int32", "int64", "inv",
-    "inverse", "is_floating_point", "is_grad_enabled", "is_tensor", "isclose", "isfinite",
-    "isin", "isinf", "isnan", "isneginf", "isposinf", "kron", "kthvalue", "le", "lerp", "less",
-    "less_equal", "linspace", "load", "log", "log1p", "log2", "log10", "log_softmax",
-    "logaddexp", "logaddexp2", "logcumsumexp", "logdet", "logical_and", "logical_not",
-    "logical_or", "logical_xor", "logit", "logspace", "logsumexp", "long", "lt", "manual_seed",
-    "masked_fill", "masked_scatter", "masked_select", "matmul", "matrix_power", "max",
-    "maximum", "mean", "median", "meshgrid", "min", "minimum", "mm", "moveaxis", "movedim",
+    "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin", "argsort",
+    "argwhere", "as_tensor", "asarray", "asin", "asinh", "atan", "atan2", "atanh", "atleast_1d",
+    "atleast_2d", "atleast_3d", "baddbmm", "bernoulli", "bfloat16", "bincount", "bitwise_and",
+    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm",
+    "bool", "broadcast_shapes", "broadcast_tensors", "broadcast_to", "bucketize", "cartesian_prod",
+    "cat", "cdist", "ceil", "celu", "cholesky", "chunk", "clamp", "clamp_max", "clamp_min", "clip",
+    "clone", "column_stack", "concat", "concatenate", "conv1d", "conv2d", "conv3d",
+    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "copysign", "corrcoef", "cos",
+    "cosh", "cosine_similarity", "count_nonzero", "cov", "cross", "cummax", "cummin", "cumprod",
+    "cumsum", "deg2rad", "det", "detach", "device", "diag", "diagonal", "diff", "dist", "div",
+    "divide", "dot", "double", "dropout", "dsplit", "dstack", "dtype", "e", "eigh", "einsum",
+    "empty", "empty_like", "enable_grad", "eq", "equal", "erf", "exp", "exp2", "expm1", "eye",
+    "finfo", "fix", "flatten", "flip", "fliplr", "flipud", "float", "float16", "float32", "float64",
+    "float_power", "floor", "floor_divide", "fmax", "fmin", "fmod", "frac", "from_dlpack",
+    "from_numpy", "full", "full_like", "gather", "ge", "ger", "get_default_device",
+    "get_default_dtype", "get_rng_state", "greater", "greater_equal", "gt", "half", "hardshrink",
+    "heaviside", "histc", "hsplit", "hstack", "hypot", "iinfo", "index_add", "index_copy",
+    "index_fill", "index_put", "index_select", "inf", "inference_mode", "inner", "int", "int8",
+    "int16", "int32", "int64", "inv", "inverse", "is_floating_point", "is_grad_enabled",
+    "is_tensor", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "kron",
+    "kthvalue", "le", "lerp", "less", "less_equal", "linspace", "load", "log", "log1p", "log2",
+    "log10", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logdet", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "logit", "logspace", "logsumexp", "long", "lt",
+    "manual_seed", "masked_fill", "masked_scatter", "masked_select", "matmul", "matrix_power",
+    "max", "maximum", "mean", "median", "meshgrid", "min", "minimum", "mm", "moveaxis", "movedim",
     "mul", "multinomial", "multiply", "mv", "nan", "nan_to_num", "nanmean", "nanmedian",
     "nanquantile", "nansum", "narrow", "ne", "neg", "negative", "newaxis", "no_grad", "nonzero",
     "norm", "normal", "not_equal", "numel", "ones", "ones_like", "outer", "pairwise_distance",
     "permute", "pi", "pixel_shuffle", "pixel_unshuffle", "positive", "pow", "prelu", "prod",
     "promote_types", "put", "qr", "quantile", "rad2deg", "rand", "rand_like", "randint",
-    "randint_like", "randn", "randn_like", "randperm", "ravel", "reciprocal", "relu",
-    "remainder", "repeat_interleave", "reshape", "roll", "rot90", "round", "row_stack", "rsqrt",
-    "save", "scatter", "scatter_add", "scatter_reduce", "searchsorted", "select",
-    "select_scatter", "selu", "set_default_device", "set_default_dtype", "set_grad_enabled",
-    "set_rng_state", "sgn", "short", "sigmoid", "sign", "signbit", "sin", "sinc", "sinh",
-    "slogdet", "softmax", "solve", "sort", "split", "split_with_sizes", "sqrt", "square",
-    "squeeze", "stack", "std", "std_mean", "sub", "subtract", "sum", "svd", "swapaxes",
-    "swapdims", "t", "take", "take_along_dim", "tan", "tanh", "tensor", "tensor_split",
-    "tensordot", "threshold", "tile", "topk", "trace", "transpose", "tril", "tril_indices",
-    "triu", "triu_indices", "true_divide", "trunc", "uint8", "uint16", "uint32", "uint64",
-    "unbind", "unflatten", "unique", "unsqueeze", "vander", "var", "var_mean", "vdot", "vsplit",
-    "vstack", "where", "xlogy", "zeros", "zeros_like",
+    "randint_like", "randn", "randn_like", "randperm", "ravel", "reciprocal", "relu", "remainder",
+    "repeat_interleave", "reshape", "roll", "rot90", "round", "row_stack", "rsqrt", "save",
+    "scatter", "scatter_add", "scatter_reduce", "searchsorted", "select", "select_scatter", "selu",
+    "set_default_device", "set_default_dtype", "set_grad_enabled", "set_rng_state", "sgn", "short",
+    "sigmoid", "sign", "signbit", "sin", "sinc", "sinh", "slogdet", "softmax", "solve", "sort",
+    "split", "split_with_sizes", "sqrt", "square", "squeeze", "stack", "std", "std_mean", "sub",
+    "subtract", "sum", "svd", "swapaxes", "swapdims", "t", "take", "take_along_dim", "tan", "tanh",
+    "tensor", "tensor_split", "tensordot", "threshold", "tile", "topk", "trace", "transpose",
+    "tril", "tril_indices", "triu", "triu_indices", "true_divide", "trunc", "uint8", "uint16",
+    "uint32", "uint64", "unbind", "unflatten", "unique", "unsqueeze", "vander", "var", "var_mean",
+    "vdot", "vsplit", "vstack", "where", "xlogy", "zeros", "zeros_like",
 ]  # fmt: skip
 
 # ---- methods of Tensor ---------------------------------------------------------------------------
@@ -396,7 +365,7 @@ manual_seed = Tensor.manual_seed
 no_grad = Tensor.no_grad
 inference_mode = Tensor.no_grad
 is_grad_enabled = grad_enabled
-row_stack = vstack
+row_stack = defined.vstack
 
 # ---- constants and types -------------------------------------------------------------------------
 

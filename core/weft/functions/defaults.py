@@ -11,6 +11,11 @@ from weft.base.promotion import least_upper_dtype
 from weft.base.settings import settings
 from weft.device import registry
 
+__all__ = [
+    "device", "finfo", "get_default_device", "get_default_dtype", "iinfo", "promote_types",
+    "set_default_device", "set_default_dtype",
+]  # fmt: skip
+
 
 def finfo(type: Any = None) -> FloatInfo:
     """Limits of a float dtype; of the default float without one.

@@ -12,6 +12,13 @@ from weft.functions.wrappers import no_tensor, without_meaningless
 from weft.shape.movement import broadcast_shapes as broadcast_of
 from weft.tensor import Tensor
 
+__all__ = [
+    "as_tensor", "asarray", "atleast_3d", "broadcast_shapes", "broadcast_tensors",
+    "cartesian_prod", "cat", "column_stack", "concat", "concatenate", "dstack", "from_numpy",
+    "hstack", "is_tensor", "meshgrid", "normal", "randint", "stack", "t", "tensor", "vstack",
+    "where",
+]  # fmt: skip
+
 
 def tensor(data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of numbers, nested lists or an array, in memory of its own.

@@ -8,6 +8,8 @@ from weft.functions.wrappers import no_tensor
 from weft.tensor import Tensor
 from weft.tensor.results import ValuesIndices
 
+__all__ = ["cummax", "cummin", "max", "min"]
+
 
 @overload
 def max(

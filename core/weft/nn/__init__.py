@@ -1,21 +1,11 @@
 """Modules, functions, optimisers and state: what people build networks from."""
 
+# ruff: noqa: F403, F405 - each module has its public names in __all__
+
 from typing import TYPE_CHECKING, NoReturn
 
-from weft.nn import (
-    activations,
-    datasets,
-    functional,
-    init,
-    losses,
-    norm,
-    optim,
-    pooling,
-    state,
-    stateless,
-    utils,
-)
-from weft.nn.activations import *  # noqa: F403
+from weft.nn import datasets, functional, init, optim, state, utils
+from weft.nn.activations import *
 from weft.nn.attention import MultiHeadAttention
 from weft.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList
 from weft.nn.conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
@@ -23,15 +13,15 @@ from weft.nn.embedding import Embedding
 from weft.nn.input_checks import missing_name
 from weft.nn.instance_norm import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
 from weft.nn.linear import Bilinear, Linear
-from weft.nn.losses import *  # noqa: F403
+from weft.nn.losses import *
 from weft.nn.module import Module
-from weft.nn.norm import *  # noqa: F403
+from weft.nn.norm import *
 from weft.nn.parameter import Buffer, Parameter
-from weft.nn.pooling import *  # noqa: F403
+from weft.nn.pooling import *
 from weft.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
 from weft.nn.recurrent_layers import GRU, LSTM, RNN
 from weft.nn.sequential import Sequential
-from weft.nn.stateless import *  # noqa: F403
+from weft.nn.stateless import *
 from weft.nn.suggested_names import LAYERS
 from weft.nn.transformer import (
     MultiheadAttention,
@@ -43,19 +33,29 @@ from weft.nn.transformer import (
 )  # fmt: skip
 
 __all__ = [
-    "GRU", "LSTM", "RNN", "Bilinear", "Buffer", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d",
-    "ConvTranspose2d", "ConvTranspose3d", "Embedding", "GRUCell", "InstanceNorm1d",
-    "InstanceNorm2d", "InstanceNorm3d", "LSTMCell", "Linear", "Module", "ModuleDict", "ModuleList",
-    "MultiHeadAttention", "MultiheadAttention", "Parameter", "ParameterDict", "ParameterList",
-    "RNNCell", "Sequential", "Transformer", "TransformerDecoder", "TransformerDecoderLayer",
-    "TransformerEncoder", "TransformerEncoderLayer", "datasets", "functional", "init", "optim",
-    "state", "utils",
+    "CELU", "ELU", "GELU", "GLU", "GRU", "LSTM", "RNN", "SELU", "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d", "AlphaDropout", "AvgPool1d", "AvgPool2d", "AvgPool3d", "BCELoss",
+    "BCEWithLogitsLoss", "BatchNorm", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Bilinear",
+    "Buffer", "CircularPad1d", "CircularPad2d", "CircularPad3d", "ConstantPad1d", "ConstantPad2d",
+    "ConstantPad3d", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
+    "ConvTranspose3d", "CosineEmbeddingLoss", "CosineSimilarity", "CrossEntropyLoss", "Dropout",
+    "Dropout1d", "Dropout2d", "Dropout3d", "Embedding", "Flatten", "GRUCell", "GaussianNLLLoss",
+    "GroupNorm", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "HingeEmbeddingLoss",
+    "HuberLoss", "Identity", "InstanceNorm", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d",
+    "KLDivLoss", "L1Loss", "LSTMCell", "LayerNorm", "LayerNorm2d", "LeakyReLU", "Linear",
+    "LogSigmoid", "LogSoftmax", "MSELoss", "MarginRankingLoss", "MaxPool1d", "MaxPool2d",
+    "MaxPool3d", "Mish", "Module", "ModuleDict", "ModuleList", "MultiHeadAttention",
+    "MultiheadAttention", "NLLLoss", "PReLU", "PairwiseDistance", "Parameter", "ParameterDict",
+    "ParameterList", "PixelShuffle", "PixelUnshuffle", "PoissonNLLLoss", "RMSNorm", "RNNCell",
+    "ReLU", "ReLU6", "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d",
+    "ReplicationPad2d", "ReplicationPad3d", "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss",
+    "SoftMarginLoss", "Softmax", "Softmax2d", "Softmin", "Softplus", "Softshrink", "Softsign",
+    "Tanh", "Tanhshrink", "Threshold", "Transformer", "TransformerDecoder",
+    "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer", "TripletMarginLoss",
+    "Unflatten", "Upsample", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d", "datasets", "functional",
+    "init", "optim", "state", "utils",
 ]  # fmt: skip
-__all__ += activations.__all__
-__all__ += losses.__all__
-__all__ += norm.__all__
-__all__ += pooling.__all__
-__all__ += stateless.__all__
 
 
 if not TYPE_CHECKING:  # a checker reports a name that is not there

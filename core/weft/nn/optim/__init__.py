@@ -3,6 +3,8 @@
 The same module as `weft.optim`.
 """
 
+# ruff: noqa: F403, F405 - each module has its public names in __all__
+
 from typing import TYPE_CHECKING, NoReturn
 
 from weft.nn.input_checks import missing_name
@@ -13,50 +15,18 @@ from weft.nn.optim.clip import clip_grad_norm_, clip_grad_value_
 from weft.nn.optim.muon import Muon
 from weft.nn.optim.optimizer_group import OptimizerGroup
 from weft.nn.optim.plateau import ReduceLROnPlateau
-from weft.nn.optim.schedules import (
-    ConstantLR,
-    CosineAnnealingLR,
-    CosineAnnealingWarmRestarts,
-    ExponentialLR,
-    LambdaLR,
-    LinearLR,
-    LRSchedule,
-    MultiStepLR,
-    OneCycleLR,
-    PolynomialLR,
-    SequentialLR,
-    StepLR,
-)
+from weft.nn.optim.schedules import *
 from weft.nn.optim.sgd import SGD
 from weft.nn.optim.trust_ratio import LAMB, LARS
 from weft.nn.suggested_names import OPTIMISERS
 
 __all__ = [
-    "LAMB",
-    "LARS",
-    "SGD",
-    "Adam",
-    "AdamW",
-    "ConstantLR",
-    "CosineAnnealingLR",
-    "CosineAnnealingWarmRestarts",
-    "ExponentialLR",
-    "LRSchedule",
-    "LambdaLR",
-    "LinearLR",
-    "MultiStepLR",
-    "Muon",
-    "OneCycleLR",
-    "Optimizer",
-    "OptimizerGroup",
-    "PolynomialLR",
-    "ReduceLROnPlateau",
-    "SequentialLR",
-    "StepLR",
-    "clip_grad_norm_",
-    "clip_grad_value_",
+    "LAMB", "LARS", "SGD", "Adam", "AdamW", "ConstantLR", "CosineAnnealingLR",
+    "CosineAnnealingWarmRestarts", "ExponentialLR", "LRSchedule", "LambdaLR", "LinearLR",
+    "MultiStepLR", "Muon", "OneCycleLR", "Optimizer", "OptimizerGroup", "PolynomialLR",
+    "ReduceLROnPlateau", "SequentialLR", "StepLR", "clip_grad_norm_", "clip_grad_value_",
     "lr_scheduler",
-]
+]  # fmt: skip
 
 
 if not TYPE_CHECKING:  # a checker reports a name that is not there

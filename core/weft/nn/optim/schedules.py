@@ -19,6 +19,12 @@ from weft.base.arguments import kind_of, real, shown, whole
 from weft.base.errors import ArgumentError, WrongKind
 from weft.nn.optim.base import Optimizer
 
+__all__ = [
+    "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "ExponentialLR",
+    "LRSchedule", "LambdaLR", "LinearLR", "MultiStepLR", "OneCycleLR", "PolynomialLR",
+    "SequentialLR", "StepLR",
+]  # fmt: skip
+
 _NO_OPTIONS = frozenset(
     {"optimizer", "base_lr", "base_lrs", "last_epoch", "group", "lr_lambdas", "schedulers"}
 )
