@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from tests.unit.codegen import test_pipeline as kernels
 from tests.unit.codegen.test_pipeline import load, shape, store
 
+import weft_simd
 from helpers.simd import with_simd
 from weft.codegen.pipeline import lower
 from weft.uop import Ops, UOp
@@ -26,3 +29,10 @@ def test_a_long_reduce_leaves_its_rest_to_a_second_loop():
     assert {1, 16} <= loads
     ends = sorted(n.src[0].arg for n in program.uops if n.op is Ops.RANGE)
     assert sum(n.op is Ops.DEFINE_REG for n in program.uops) > 1 and ends
+
+
+def test_every_pass_has_a_golden():
+    golden = Path(__file__).resolve().parents[2] / "golden" / "passes"
+    assert {step.name for step in weft_simd.passes()} <= {
+        path.parent.name for path in golden.glob("*/*.ir")
+    }

@@ -182,8 +182,9 @@ def _word(product: _Product, load: UOp, unit: PairDot, number: int) -> UOp:
     bits = 32 // unit.terms
     whole: UOp | None = None
     for place in range(unit.terms):
-        turn = loop * loop.const_like(unit.terms) + loop.const_like(place)
-        value = substitute_ranges(inside, {product.loop: turn}, {})
+        first = loop * loop.const_like(unit.terms)
+        term = first + loop.const_like(place) if place else first
+        value = substitute_ranges(inside, {product.loop: term}, {})
         if bits == 8 and load.dtype is dtypes.int8:
             value = value.cast(dtypes.uint8)
         kind = dtypes.uint if load.dtype is dtypes.ushort else dtypes.int
