@@ -39,9 +39,7 @@ class ScheduleContext:
     def is_parallel(self, device: str) -> bool:
         """Whether a device spreads one kernel over many work items, or over threads."""
         compute = self.capabilities(device).compute
-        if compute is None:
-            return False
-        return self.has_grid(device) or compute.has(Feature.THREADS)
+        return compute is not None and (self.has_grid(device) or compute.has(Feature.THREADS))
 
     def has_grid(self, device: str) -> bool:
         """Whether a device spreads one kernel over a launch grid."""

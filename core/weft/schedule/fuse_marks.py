@@ -118,14 +118,8 @@ def unfused_marks(marks: Marks, groups: Iterable[Group]) -> Marks:
 
 def mark_removals(uses: Uses) -> dict[UOp, Edit]:
     """fuse(x) -> x"""
-
-    def edit(mark: UOp) -> Edit:
-        def vanish(done: Mapping[UOp, UOp]) -> UOp:
-            return done[mark.src[0]]
-
-        return vanish
-
-    return {node: edit(node) for node in uses.order if node.op is Ops.FUSE}
+    fuses = [node for node in uses.order if node.op is Ops.FUSE]
+    return {fuse: lambda done, fuse=fuse: done[fuse.src[0]] for fuse in fuses}
 
 
 def rebuilt_marks(marks: Marks, done: Mapping[UOp, UOp]) -> Marks:

@@ -126,18 +126,14 @@ class Merging:
             return None
         rows = max(allowed)
         equal_loops = all(known.size == rows for known in facts)
-        if (
-            rows == 1
-            and not equal_loops
-            and (shared is not None or not self._can_run_in_sequence(a, b))
-        ):
+        apart = rows == 1 and not equal_loops
+        if apart and (shared is not None or not self._can_run_in_sequence(a, b)):
             self.deferred.add((a, b, shared))
             return None
         if not self.ctx.has_grid(a.device) and reads_incomplete_scatter(facts):
             return None
-        members = [known.root for known in facts]
-        stored = self._stored(members)
-        if self._buffers(facts, stored) > self._limit(a.device):
+        stored = self._stored([known.root for known in facts])
+        if not self._has_few_buffers(facts, a.device, stored):
             return None
         if not self._keeps_blocking(facts, rows, equal_loops) or overwrites_needed_element(facts):
             return None
@@ -174,19 +170,18 @@ class Merging:
         self, a: Candidate, b: Candidate, shared: UOp, rows: int, equal_loops: bool
     ) -> bool:
         """Whether siblings gain: they load shared memory once."""
-        tiled = [any(known.tiled for known in draft.facts) for draft in (a, b)]
-        loops = [frozenset[Any]().union(*(k.reduces for k in draft.facts)) for draft in (a, b)]
-        if any(tiled):
+        if any(known.tiled for draft in (a, b) for known in draft.facts):
             return False
+        loops = [frozenset[Any]().union(*(k.reduces for k in draft.facts)) for draft in (a, b)]
         if equal_loops and loops[0] == loops[1] and (loops[0] or self._has_same_inputs(a, b)):
             return True
         if not equal_loops and rows == 1:
             return False
         return all(
-            read is None or rows in read
+            (read := known.reads[shared]) is None or rows in read
             for draft in (a, b)
             for known in draft.facts
-            if (read := known.reads.get(shared, frozenset())) is not None and shared in known.reads
+            if shared in known.reads
         )
 
     def _has_same_inputs(self, a: Candidate, b: Candidate) -> bool:
@@ -242,8 +237,7 @@ class Merging:
         if self._allowed_reads(a, b) is not None or size not in (others.allowed or ()):
             return None
         facts = self._facts_in_order(a, b)
-        members = [known.root for known in facts]
-        if self._buffers(facts, self._stored(members)) > self._limit(a.device):
+        if not self._has_few_buffers(facts, a.device):
             return None
         shapes = {known.root: aligned_shape(known.shape, large.shape) for known in others.facts}
         if None in shapes.values():
@@ -262,12 +256,9 @@ class Merging:
         batch = gcd(*(known.batch for known in facts))
         if batch < 2 or batch not in common or not all(known.tiled for known in facts):
             return None
-        if (
-            max(iterations_of(reduce) for known in facts for reduce in known.reduces)
-            > _SMALL_MATRICES
-        ):
+        if max(iterations_of(r) for known in facts for r in known.reduces) > _SMALL_MATRICES:
             return None
-        if self._buffers(facts, [known.root for known in facts]) > self._limit(a.device):
+        if not self._has_few_buffers(facts, a.device, [known.root for known in facts]):
             return None
         return Candidate(facts, frozenset((batch,)), a.device)
 
@@ -284,8 +275,7 @@ class Merging:
         facts = self._facts_in_order(a, b)
         if sum(known.nodes for known in facts) > _MOST_NODES:
             return None
-        members = [known.root for known in facts]
-        if self._buffers(facts, self._stored(members)) > self._limit(a.device):
+        if not self._has_few_buffers(facts, a.device):
             return None
         parts, others = a.parts or (a,), b.parts or (b,)
         if not {part.signature for part in parts}.isdisjoint(part.signature for part in others):
@@ -346,15 +336,17 @@ class Merging:
             or not self.roots.readers.get(member)
         ]
 
-    def _buffers(self, facts: Sequence[Facts], stored: Sequence[UOp]) -> int:
+    def _has_few_buffers(
+        self, facts: Sequence[Facts], device: str, stored: Sequence[UOp] | None = None
+    ) -> bool:
+        """Whether one kernel may touch the buffers of all these."""
         members = {known.root for known in facts}
+        if stored is None:
+            stored = self._stored([known.root for known in facts])
         read = {base for known in facts for base in known.reads if base not in members}
         written = {root.src[0].base if root.op is Ops.ASSIGN else root for root in stored}
-        return len(read | written)
-
-    def _limit(self, device: str) -> int:
-        limit = self.ctx.max_buffers(device)
-        return _MOST_BUFFERS if limit is None else min(limit, _MOST_BUFFERS)
+        most = self.ctx.max_buffers(device) or _MOST_BUFFERS
+        return len(read | written) <= min(most, _MOST_BUFFERS)
 
     def _row_buffers(
         self, members: Sequence[UOp], stored: Sequence[UOp], rows: int, device: str | None

@@ -41,20 +41,18 @@ class GroupOrder:
                     ready.append(then)
         self.has_order = place == count
 
-    def merge(self, a: int, b: int, dry: bool = False) -> int | None:
-        """Merge two groups; the number that the merged group keeps, or None where a third lies
-        between.
-
-        dry: change nothing.
-        """
+    def merge(self, a: int, b: int) -> int | None:
+        """Merge two groups; the number that the merged group keeps, None where a third lies
+        between."""
         low, high = (a, b) if self.rank[a] < self.rank[b] else (b, a)
         above = self._between(low, high, self.after, 1)
         if above is None or not above.isdisjoint(self.before[high]):
             return None
         below = self._between(high, low, self.before, -1)
-        if below is None:
-            return None
-        return low if dry else self._united(low, high, above, below)
+        return None if below is None else self._united(low, high, above, below)
+
+    def _degree(self, number: int) -> int:
+        return len(self.before[number]) + len(self.after[number])
 
     def _between(self, start: int, end: int, edges: list[set[int]], sign: int) -> set[int] | None:
         """The groups reached from `start` by `edges` before the rank of `end`, without `end`."""
@@ -74,15 +72,10 @@ class GroupOrder:
         rank = self.rank
         ranks = sorted(rank[number] for number in (low, high, *above, *below))
         kept, gone = low, high
-        if len(self.before[low]) + len(self.after[low]) < len(self.before[high]) + len(
-            self.after[high]
-        ):
+        if self._degree(low) < self._degree(high):
             kept, gone = high, low
-        in_order = (
-            *sorted(below, key=rank.__getitem__),
-            kept,
-            *sorted(above, key=rank.__getitem__),
-        )
+        first, last = (sorted(part, key=rank.__getitem__) for part in (below, above))
+        in_order = (*first, kept, *last)
         for number, place in zip(in_order, ranks):
             rank[number] = place
         rank[gone] = -1

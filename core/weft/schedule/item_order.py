@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from weft.base.errors import ScheduleError
 from weft.device import Buffer, binding
 from weft.schedule.item import ScheduleItem, stored_slots
-from weft.schedule.kernel_ast import conflicting_values
+from weft.schedule.kernel_ast import bind_value
 from weft.schedule.kernels import root_buffer
 from weft.uop import Ops, UOp
 from weft.uop.symbolic.sint import variable_and_value
@@ -168,9 +168,6 @@ def bound_values(writes: list[UOp]) -> dict[UOp, int]:
     values: dict[UOp, int] = {}
     for write in writes:
         for source in write.src[1].src:
-            if source.op is not Ops.BIND:
-                continue
-            variable, value = variable_and_value(source)
-            if values.setdefault(variable, value) != value:
-                raise conflicting_values(variable, values[variable], value)
+            if source.op is Ops.BIND:
+                bind_value(values, *variable_and_value(source))
     return values

@@ -56,23 +56,23 @@ class KernelSources:
     def bind(self, values: Mapping[UOp, int]) -> None:
         """These variables are bound. :raises TwoValues: if one has another value already."""
         for variable, value in values.items():
-            if self.bound.setdefault(variable, value) != value:
-                raise conflicting_values(variable, self.bound[variable], value)
+            bind_value(self.bound, variable, value)
 
 
 class TwoValues(ScheduleError):
     """One variable is bound to two values in one schedule."""
 
 
-def conflicting_values(variable: UOp, one: int, other: int) -> ScheduleError:
-    """The error for a variable that is bound to two values."""
-    name = variable.arg.name
-    return TwoValues(
-        f"variable {name!r} has two values in one schedule",
-        asked=f"{name} = {one} and {other}",
-        because="one schedule runs with one value for each variable",
-        try_="realize the tensors one after the other, or two Variables",
-    )
+def bind_value(bound: dict[UOp, int], variable: UOp, value: int) -> None:
+    """Enter the value of a variable. :raises TwoValues: if it has another one."""
+    if (known := bound.setdefault(variable, value)) != value:
+        name = variable.arg.name
+        raise TwoValues(
+            f"variable {name!r} has two values in one schedule",
+            asked=f"{name} = {known} and {value}",
+            because="one schedule runs with one value for each variable",
+            try_="realize the tensors one after the other, or two Variables",
+        )
 
 
 class AstBuilder:
@@ -207,9 +207,8 @@ class AstBuilder:
         if node.op is Ops.CONST:
             return UOp.const(node.dtype, node.arg) if node.src else node
         if node.op is Ops.BIND:
-            variable, value = variable_and_value(node)
-            self.sources.bind({variable: value})
-            return variable
+            bind_value(self.sources.bound, *variable_and_value(node))
+            return node.src[0]
         return node
 
     def _masked(self, source: UOp, key: tuple[UOp, ShapeTracker]) -> UOp:

@@ -23,7 +23,6 @@ Loop Parallelism and Improving Data Locality via Loop Fusion and Distribution", 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
 
 from weft.base.sequences import prod
 from weft.base.settings import settings
@@ -42,19 +41,14 @@ _NEIGHBOURS = 4
 _ROUNDS = 2
 
 
-def single_groups(realized: Iterable[UOp]) -> list[Group]:
-    """A kernel for each node."""
-    return [Group([node], [node]) for node in realized]
-
-
 def group_kernels(uses: Uses, realized: dict[UOp, None], ctx: ScheduleContext) -> list[Group]:
     """The kernels that compute `realized`, each after those whose results it reads."""
-    roots = list(realized)
-    if len(roots) < 2 or not settings.GROUP_KERNELS:
-        return single_groups(roots)
+    alone = [Group([node], [node]) for node in realized]
+    if len(alone) < 2 or not settings.GROUP_KERNELS:
+        return alone
     grouping = _Grouping(uses, realized, ctx)
     if not grouping.order.has_order:
-        return single_groups(roots)  # there is a cycle of writes: copies are made first
+        return alone  # there is a cycle of writes: copies are made first
     grouping.fuse_vertically()
     grouping.fuse_horizontally()
     grouping.fuse_products_of_reader()

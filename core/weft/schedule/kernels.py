@@ -25,7 +25,7 @@ from weft.schedule.movement_lists import dense_offset, is_whole
 from weft.schedule.storage import check_computes
 from weft.schedule.use_def import Uses, is_stored
 from weft.shape import ShapeTracker
-from weft.uop import BufferView, Kernel, Ops, UOp
+from weft.uop import BufferView, GroupOp, Kernel, Ops, UOp
 
 _SHORT = 8
 # of long chains, so that asking for every version of one is not quadratic
@@ -69,14 +69,12 @@ def create_kernels(uses: Uses, groups: Iterable[Group], ctx: ScheduleContext) ->
 
 def _single_kernel(node: UOp, stored: dict[UOp, UOp], ctx: ScheduleContext) -> UOp:
     """The stored node of a kernel with one member, a copy or a view."""
-    if node.op is Ops.COPY:
-        return _copy(node, stored)
-    if node.op is Ops.BUFFER_VIEW:
+    if node.op in GroupOp.Meta:
         source = _stored_source(node.src[0], stored)
-        kernel = UOp(Ops.KERNEL, src=(source,), arg=Kernel(_leaf_ast(node), provenance_of([node])))
-        view = _writing_new_memory(node, int(node.arg.size), kernel)
-        binding.share(view.src[0], root_buffer(source))  # from now on, although it runs later
-        return view
+        buffer = UOp.new_buffer(node.device, int(node.size), node.dtype)
+        if node.op is Ops.BUFFER_VIEW:
+            binding.share(buffer, root_buffer(source))  # from now on, although it runs later
+        return _written_by(node, UOp(node.op, node.dtype, (), node.arg), buffer, source)
     if node.op is Ops.ASSIGN and (copied := _copy_into(node, stored)) is not None:
         return copied
     alone = _fused_kernel(Group([node], [node]), stored, ctx)
@@ -90,15 +88,10 @@ def _single_kernel(node: UOp, stored: dict[UOp, UOp], ctx: ScheduleContext) -> U
     return alone[node]
 
 
-def _leaf_ast(node: UOp) -> UOp:
-    """A COPY or BUFFER_VIEW without its source, which is a source of the kernel."""
-    return UOp(node.op, node.dtype, (), node.arg)
-
-
-def _writing_new_memory(node: UOp, size: int, kernel: UOp) -> UOp:
-    """`kernel` writing new memory on the node's device: its output comes first in its sources."""
-    buffer = UOp.new_buffer(node.device, size, node.dtype)
-    return UOp(Ops.ASSIGN, node.dtype, (buffer, kernel.replace(src=(buffer, *kernel.src))))
+def _written_by(node: UOp, ast: UOp, memory: UOp, source: UOp) -> UOp:
+    """`memory` after a copy or view of `source`: what is written comes first in its sources."""
+    kernel = UOp(Ops.KERNEL, src=(memory, source), arg=Kernel(ast, provenance_of([node])))
+    return UOp(Ops.ASSIGN, node.dtype, (memory, kernel))
 
 
 def _stored_source(source: UOp, stored: dict[UOp, UOp]) -> UOp:
@@ -111,12 +104,6 @@ def _stored_source(source: UOp, stored: dict[UOp, UOp]) -> UOp:
             because="it is neither stored nor a reshape of something stored",
         )
     return found
-
-
-def _copy(node: UOp, stored: dict[UOp, UOp]) -> UOp:
-    source = _stored_source(node.src[0], stored)
-    kernel = UOp(Ops.KERNEL, src=(source,), arg=Kernel(_leaf_ast(node), provenance_of([node])))
-    return _writing_new_memory(node, int(node.size), kernel)
 
 
 def _fused_kernel(
@@ -154,16 +141,16 @@ def _target(node: UOp, stored: dict[UOp, UOp], ctx: ScheduleContext) -> UOp:
 def _store(node: UOp, target: UOp, shape: tuple[Any, ...] | None, builder: AstBuilder) -> UOp:
     """The STORE of a member, row-major or into the window of its ASSIGN. shape: its loops, if not
     its own."""
+    value = node
     if node.op is Ops.ASSIGN and node.arg is not None:
+        value = node.src[1]
         window = node.arg.st if shape is None else node.arg.st.reshape(shape)
     else:
-        window = ShapeTracker.from_shape(_store_shape(node) if shape is None else shape)
+        shape = _store_shape(node) if shape is None else shape
+        window = ShapeTracker.from_shape(shape)
     free, bound = window.unbind()
     builder.sources.bind(bound)
-    part = node.op is Ops.ASSIGN and node.arg is not None
-    if shape is None and not part:
-        shape = window.shape
-    built = builder.value(node.src[1] if part else node, shape)
+    built = builder.value(value, shape)
     builder.nodes[node] = None
     memory = root_buffer(target)
     slot = builder.sources.slots[target]
@@ -218,8 +205,7 @@ def _copy_into(node: UOp, stored: dict[UOp, UOp]) -> UOp | None:
     _stored_source(value, stored)
     where = BufferView(int(value.size), int(window.views[0].offset))
     ast = UOp(Ops.COPY, node.dtype, (), where)
-    kernel = UOp(Ops.KERNEL, src=(version, source), arg=Kernel(ast, provenance_of([node])))
-    return UOp(Ops.ASSIGN, node.dtype, (version, kernel))
+    return _written_by(node, ast, version, source)
 
 
 def reads_other_elements(built: UOp, slot: int, window: ShapeTracker) -> bool:

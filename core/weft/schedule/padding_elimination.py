@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from weft.base.sequences import prod
 from weft.schedule.movement_lists import moves_between
 from weft.uop import Ops, UOp
 
@@ -34,8 +35,7 @@ def pad_one_factor(moved: UOp) -> UOp:
         if move.op is Ops.PAD:
             one, other = _padded_factors(one, other, move.arg)
         else:
-            one = UOp(move.op, one.dtype, (one,), move.arg)
-            other = UOp(move.op, other.dtype, (other,), move.arg)
+            one, other = (UOp(move.op, f.dtype, (f,), move.arg) for f in (one, other))
     return product.over((one, other))
 
 
@@ -46,14 +46,13 @@ def _padded_factors(one: UOp, other: UOp, pads: Sequence[tuple[int, int]]) -> tu
         if pad == (0, 0):
             continue
         if (longer := extended(other, axis, sum(pad))) is not None:
-            other = longer
+            other, padded = longer, (0,)
         elif (longer := extended(one, axis, sum(pad))) is not None:
-            one = longer
-            padding[1][axis] = pad
-            continue
+            one, padded = longer, (1,)
         else:
-            padding[1][axis] = pad
-        padding[0][axis] = pad
+            padded = (0, 1)
+        for factor in padded:
+            padding[factor][axis] = pad
     made: list[UOp] = []
     for factor, around in zip((one, other), padding):
         needed = any(pad != (0, 0) for pad in around)
@@ -99,16 +98,8 @@ def _extended_argument(shape: Sequence[Any], axis: int, more: int) -> tuple[Any,
 
 def _axis_before_reshape(before: Sequence[Any], after: Sequence[Any], axis: int) -> int | None:
     """The axis of a reshape's source with the same extent and as many elements after it."""
-    behind = _inner_elements(after[axis + 1 :])
+    behind = prod(after[axis + 1 :])
     for place, extent in enumerate(before):
-        if extent == after[axis] and _inner_elements(before[place + 1 :]) == behind:
+        if extent == after[axis] and prod(before[place + 1 :]) == behind:
             return place
     return None
-
-
-def _inner_elements(extents: Sequence[Any]) -> int:
-    """The number of elements after an axis."""
-    size = 1
-    for extent in extents:
-        size *= extent
-    return size

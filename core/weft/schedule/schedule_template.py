@@ -23,6 +23,7 @@ from weft.schedule.item import ScheduleItem
 from weft.schedule.item_order import bound_values, kernel_writes, sorted_writes
 from weft.schedule.kernels import root_buffer
 from weft.schedule.memory_planning import Layout, Lifetime, plan_memory
+from weft.schedule.movement_lists import moves_between
 from weft.schedule.structural_key import Structure
 from weft.uop import GroupOp, Ops, UOp
 
@@ -327,12 +328,8 @@ def make_template(structure: Structure, becomes: Mapping[UOp, UOp]) -> ScheduleT
 
 
 def _result(value: UOp, known: Mapping[UOp, int]) -> Result:
-    moves: list[UOp] = []
-    below = value
-    while below.op in GroupOp.Movement:
-        moves.append(below)
-        below = below.src[0]
+    below = value.base
     if below in known:
-        return Result(value, (known[below],), tuple(reversed(moves)))
+        return Result(value, (known[below],), tuple(moves_between(value, below)))
     found = [known[node] for node in value.toposort() if node in known]
     return Result(value, tuple(found), None)

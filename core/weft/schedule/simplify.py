@@ -77,10 +77,8 @@ def known_conditions(node: UOp) -> UOp | None:
     if const is None:
         return None
     chosen = yes if const.arg else no
-    if (
-        chosen_const := constant_of(chosen)
-    ) is not None:  # keeps its device when it is the whole value
-        return constant_like(node, chosen_const.arg)
+    if (known := constant_of(chosen)) is not None:  # keeps its device when it is the whole value
+        return constant_like(node, known.arg)
     return chosen if chosen.shape == node.shape else full(node.shape, chosen)
 
 
