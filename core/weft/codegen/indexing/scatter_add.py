@@ -50,17 +50,12 @@ from weft.codegen.indexing.one_hot_gather import (
     mask_factors,
     split_mask,
 )
+from weft.codegen.thresholds import BLOCKS, LONG_ROW, MIN_SPEEDUP, MIN_TERMS, VECTOR_ADDITION
 from weft.device.capabilities import Feature, Target
 from weft.uop.args import AxisKind
 from weft.uop.evaluate import identity_element
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
-
-_LANES = 16  # contiguous elements that one vector addition adds
-_MIN_SPEEDUP = 2  # of the estimated work
-_PARTS = 8  # blocks that threads share
-_LONG_ROW = 16  # elements of a row for which the index test in each block is negligible
-_MIN_TERMS = 4
 
 
 class Term(NamedTuple):
@@ -170,21 +165,22 @@ def _make_plan(sink: UOp, sums: Sequence[Term], target: Target) -> _Plan | None:
     row = math.prod(map(max_trip_count, inside))
     terms = max(math.prod(map(max_trip_count, loops_of(one.reduce))) for one in sums)
     outputs = max_trip_count(output)
-    limit = target.compute.limits.scratch_bytes // (2 if row >= _LONG_ROW else 1)
+    limit = target.compute.limits.scratch_bytes // (2 if row >= LONG_ROW else 1)
     block = min(outputs, limit // (row * sum(one.reduce.dtype.itemsize for one in sums)))
-    if block < 1 or terms < _MIN_TERMS:
+    if block < 1 or terms < MIN_TERMS:
         return None
-    if row >= _LONG_ROW and target.compute.has(Feature.THREADS) and not outside:
-        block = min(block, ceildiv(outputs, _PARTS))
+    if row >= LONG_ROW and target.compute.has(Feature.THREADS) and not outside:
+        block = min(block, ceildiv(outputs, BLOCKS))
     block = ceildiv(outputs, ceildiv(outputs, block))
-    if _LANES < block < outputs:
-        block = round_up(block, _LANES) if block * row * 2 <= limit else block // _LANES * _LANES
+    vector = VECTOR_ADDITION
+    if vector < block < outputs:
+        block = round_up(block, vector) if block * row * 2 <= limit else block // vector * vector
     if outputs % block and is_in_place(list(sink.toposort())):
         block = max(size for size in range(1, block + 1) if outputs % size == 0)
-    lanes = min(row, _LANES)
-    before = terms * outputs * row / _LANES
-    after = terms * ceildiv(outputs, block) * 2 + terms * row / lanes + 2 * outputs * row / _LANES
-    return _Plan(output, block, outside, inside) if before >= _MIN_SPEEDUP * after else None
+    lanes = min(row, vector)
+    before = terms * outputs * row / vector
+    after = terms * ceildiv(outputs, block) * 2 + terms * row / lanes + 2 * outputs * row / vector
+    return _Plan(output, block, outside, inside) if before >= MIN_SPEEDUP * after else None
 
 
 def _has_own_array(loop: UOp, output: UOp, sums: Sequence[Term]) -> bool:

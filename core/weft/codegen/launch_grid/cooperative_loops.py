@@ -19,10 +19,22 @@ from weft.base.dtype import PtrDType
 from weft.base.intmath import ceildiv
 from weft.codegen.analysis.axes import Access
 from weft.codegen.analysis.ranges import extent_of, loops_of
-from weft.codegen.launch_grid.thresholds import FEWEST, OWN, SHORT, STACKED
+from weft.codegen.launch_grid.thresholds import (
+    BUSY,
+    COMBINE,
+    FEW_OUTPUTS,
+    FEWEST,
+    OWN,
+    ROW_ACCESSES,
+    SCATTERED,
+    SHORT,
+    STACKED,
+    STEP,
+    WAVES,
+)
 from weft.codegen.launch_grid.trials import GridChoice, fits, trip_count
 from weft.codegen.opt.opts import OptKind
-from weft.codegen.workgroups.private_rows import MOST
+from weft.codegen.thresholds import PRIVATE_ELEMENTS
 from weft.device.capabilities import Feature
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
@@ -72,7 +84,7 @@ class Rows(GridChoice):
     def stack(self) -> None:
         """Several warps to a group, each with a row of its own: none waits for another."""
         place, axis = next(self.places(AxisKind.GLOBAL), (None, None))
-        if axis is None or self.kernel.fills or self.outputs < STACKED * 4 * self.processors:
+        if axis is None or self.kernel.fills or self.outputs < STACKED * WAVES * self.processors:
             return
         amount = next((n for n in (STACKED, 2) if trip_count(axis.extent) % n == 0), 1)
         self.attempt(OptKind.LOCAL, place, amount)
@@ -110,7 +122,7 @@ class Rows(GridChoice):
             own = [loop for loop in own if loop in loops_of(root)]
         accesses = kernel.inside(root)
         near = [u for u in own if any(abs(access.steps.get(u, 0)) == 1 for access in accesses)]
-        if not near and self.outputs < self.in_flight // 32:
+        if not near and self.outputs < int(FEW_OUTPUTS * self.in_flight):
             near = own
         return max(near, key=lambda u: (extent_of(u), u.arg.id), default=None)
 
@@ -132,14 +144,14 @@ class Rows(GridChoice):
                     work += self.combine_cost(count) * again
                     memory += 2 * count // self.neighbours(count) * root.dtype.itemsize
             elif count == 1 or loop is None:
-                work *= 2  # each work item reads far from its neighbour
+                work *= SCATTERED
             work_of_all += work
         for fill in self.kernel.fills:
             row = fill.src[0].src[0].src[0].dtype
             assert isinstance(row, PtrDType)
-            if ceildiv(row.size, count) > MOST:  # else it stays in registers
+            if ceildiv(row.size, count) > PRIVATE_ELEMENTS:  # else it stays in registers
                 memory += row.nbytes
-                work_of_all += 3 * row.size / count  # put down, and read again
+                work_of_all += ROW_ACCESSES * row.size / count
         busy = max(
             self.outputs * count / self.in_flight, self.outputs * memory / self.shared_in_all
         )
@@ -159,10 +171,10 @@ class Rows(GridChoice):
         """Turns that it takes a group to combine what its work items found, barriers included."""
         lanes = self.neighbours(count)
         if lanes == 1:
-            return 2 * math.sqrt(count) + 4
-        steps, warps = 2.0 * (lanes.bit_length() - 1), count // lanes
+            return STEP * math.sqrt(count) + COMBINE
+        steps, warps = float(STEP * (lanes.bit_length() - 1)), count // lanes
         if warps > 1:
-            steps += 4 + (warps if warps & (warps - 1) else 2 * (warps.bit_length() - 1))
+            steps += COMBINE + (warps if warps & (warps - 1) else STEP * (warps.bit_length() - 1))
         return steps
 
     # ---- across memory ------------------------------------------------------------------------
@@ -202,7 +214,7 @@ class Rows(GridChoice):
         """How many work items share a reduce across memory: until the device is busy."""
         parts = 1
         while (
-            self.outputs * parts < self.in_flight // 2
+            self.outputs * parts < int(BUSY * self.in_flight)
             and 2 * parts * self.warp <= self.most
             and extent >= 2 * parts * SHORT
         ):

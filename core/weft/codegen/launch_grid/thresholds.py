@@ -22,19 +22,39 @@ OWN = 256  # bytes of rows that a work item may well keep to itself, in register
 STACKED = 4  # rows of a group, a warp each
 SHORT = 16  # iterations of a reduction that are not worth sharing among warps
 
+UNROLLED = 4  # terms of a sum that are unrolled: the loads of one are under way during another
 DEPTH = 16  # terms of a sum that are brought to shared memory at once: half a cache line of floats
+MIN_BLOCKS = 3  # from which on rounding a sum up to whole blocks adds less than a third
 UNIT_DEPTH = 4  # the same in fragments of a matrix unit
 UPCASTS = (1, 2, 4, 8)  # outputs of a work item along one axis
 GROUPS = (1, 2, 4, 8, 16, 32)  # work items of a group along one axis
+DIVISORS = range(5, 16)  # the same, where they divide the axis: nothing is rounded up
 WARPS = (1, 2, 4)  # warps of a group along one axis, where each computes on a matrix unit
 RESIDENT = 8  # warps of a processor that hide what each of them waits for
 NARROW = 4  # a side of so few outputs is no side of a tile
-UNSTAGED = 3.0  # cost of a term whose operands come from memory, relative to shared memory
+LONG_SIDE = 64  # outputs along a side, more of which make no better tile
+ROUNDED = 4  # times the rows of a product that a tile of matrix units may have
+WASTE = 1.2  # times the products that there are, for units to be along memory
 
+# Cycles of a processor for one term of a tile (`tiles`), as far as they decide between tiles.
+WARPS_AT_ONCE = 4  # warps whose multiply-adds, or whose loads of one word for all, start in a cycle
+FRAGMENT_LOAD = 0.6  # of a fragment, relative to a multiply-add of a matrix unit
+BARRIERS = 8  # of the barriers of a block
+UNSTAGED = 3.0  # factor for operands that come from memory instead of shared memory
+
+# Iterations until all outputs are done, as far as they decide between groups (`cooperative_loops`).
+BUSY = 1 / 2  # share of the work items at once, from which on a device is taken for busy
+FEW_OUTPUTS = 1 / 32  # the same, up to which any loop is worth sharing
+WAVES = 4  # groups for each processor, from which on several warps of one group take a row each
+SCATTERED = 2  # factor where each work item reads far from its neighbours
+ROW_ACCESSES = 3  # for an element of a row in shared memory: a store, a barrier, a load
+COMBINE = 4  # for the barriers of a combination in shared memory
+STEP = 2  # for one step of a combination: an exchange and an operation
+
+ITEMS = 1 << 10  # work items that a processor runs at once
 _LARGE = 128  # processors of a large device
 _EMULATED = 4  # of one that emulates its groups: those of a usual computer
 _WARP = 32  # work items
-_ITEMS = 1 << 10  # work items that a processor runs at once
 _SHARED = 1 << 18  # bytes of shared memory of a processor, for all of its groups
 
 
@@ -50,7 +70,7 @@ def processors_of(machine: MachineModel, emulated: bool = False) -> int:
 
 def work_items_of(machine: MachineModel) -> int:
     """Work items that all processors run at once."""
-    return processors_of(machine) * _ITEMS
+    return processors_of(machine) * ITEMS
 
 
 def shared_bytes_of(machine: MachineModel) -> int:

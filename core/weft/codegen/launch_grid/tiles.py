@@ -23,14 +23,24 @@ from weft.base.intmath import ceildiv, round_up
 from weft.codegen.analysis.ranges import extent_of, loops_of
 from weft.codegen.indexing.images import reads_images
 from weft.codegen.launch_grid.thresholds import (
+    BARRIERS,
     DEPTH,
+    DIVISORS,
+    FRAGMENT_LOAD,
     GROUPS,
+    ITEMS,
+    LONG_SIDE,
+    MIN_BLOCKS,
     NARROW,
     RESIDENT,
+    ROUNDED,
     UNIT_DEPTH,
+    UNROLLED,
     UNSTAGED,
     UPCASTS,
     WARPS,
+    WARPS_AT_ONCE,
+    WASTE,
     processors_of,
     warp_of,
 )
@@ -88,11 +98,12 @@ class Tile(NamedTuple):
 
 def depth_of(terms: int, deepest: int) -> int:
     """How many terms make a block; the sum is rounded up to a multiple of it. 1: no blocks."""
-    for depth in (deepest, deepest // 2, deepest // 4):
+    half = deepest // 2
+    for depth in (deepest, half, half // 2):
         if depth > 1 and terms > depth and terms % depth == 0:
             return depth
-    for depth in (deepest, deepest // 2):
-        if depth > 1 and terms >= 3 * depth:
+    for depth in (deepest, half):
+        if depth > 1 and terms >= MIN_BLOCKS * depth:
             return depth
     return 1
 
@@ -121,28 +132,28 @@ def _parts(extent: int, unit: int, lanes: int) -> list[int]:
         return [n for n in WARPS if n == 1 or unit * n < 2 * extent]
     parts = [n for n in GROUPS if n == 1 or unit * n < 2 * extent]
     if extent % unit == 0:
-        parts += [n for n in range(5, 16) if extent // unit % n == 0 and n not in parts]
+        parts += [n for n in DIVISORS if extent // unit % n == 0 and n not in parts]
     return parts
 
 
 def _cost(problem: Problem, tile: Tile, depth: int) -> float:
-    """Cycles until all is done, roughly: of a processor that carries out four warps at once."""
+    """Cycles until all is done, as far as they decide between tiles."""
     rows, columns = tile.rows(problem), tile.columns(problem)
     down, across = ceildiv(problem.rows, rows), ceildiv(problem.columns, columns)
     threads = tile.threads(problem)
     warps = ceildiv(threads, problem.warp)
     groups = problem.others * down * across
-    turn = tile.tall * tile.wide / 4 + tile.tall / 4 + tile.wide
+    term = tile.tall * tile.wide / WARPS_AT_ONCE + tile.tall / WARPS_AT_ONCE + tile.wide
     if problem.lanes > 1:
-        turn = tile.tall * tile.wide + 0.6 * (tile.tall + tile.wide)
+        term = tile.tall * tile.wide + FRAGMENT_LOAD * (tile.tall + tile.wide)
     copied = (rows + columns) / threads
     if depth > 1 and all(side * depth % threads == 0 for side in (rows, columns)):
-        turn += copied + 8 / depth  # and the barriers of a block
+        term += copied + BARRIERS / depth
     else:
-        turn = UNSTAGED * turn
+        term = UNSTAGED * term
     busy = max(1.0, groups / problem.processors)
-    resident = min(max(1, groups // problem.processors), max(1, 1024 // threads)) * warps
-    return busy * warps * turn * problem.terms * max(1.0, RESIDENT / resident)
+    resident = min(max(1, groups // problem.processors), max(1, ITEMS // threads)) * warps
+    return busy * warps * term * problem.terms * max(1.0, RESIDENT / resident)
 
 
 class Tiles(GridChoice):
@@ -193,7 +204,7 @@ class Tiles(GridChoice):
             extents = [trip_count(extent_of(home)) for home in (inner, outer)]
             if min(extents) < NARROW:
                 continue
-            area = min(extents[0], 64) * min(extents[1], 64)
+            area = min(extents[0], LONG_SIDE) * min(extents[1], LONG_SIDE)
             if best is None or area > best[0]:
                 best = (area, outer, inner)
         return None if best is None else best[1:]
@@ -238,10 +249,11 @@ class Tiles(GridChoice):
             place = inner
         extent = trip_count(kernel.axes[place].extent)
         if self.together and 1 < depth < extent and self.attempt(OptKind.SPLIT, place, depth):
-            self.attempt(OptKind.UNROLL, place + 1, min(depth, 4) if depth > 4 else 0)
+            self.attempt(OptKind.UNROLL, place + 1, min(depth, UNROLLED) if depth > UNROLLED else 0)
             self.stage(place)
             return
-        self.attempt(OptKind.UNROLL, place, next((n for n in (4, 2) if extent % n == 0), 0))
+        amounts = (UNROLLED, UNROLLED // 2)
+        self.attempt(OptKind.UNROLL, place, next((n for n in amounts if extent % n == 0), 0))
         if self.together:
             outside = (i for i, _ in self.places(AxisKind.REDUCE) if i < place)
             self.stage(next(outside, None))
@@ -271,7 +283,7 @@ class Tiles(GridChoice):
             if round_up(terms, core.dims[2]) > 2 * terms:
                 continue
             tile = best_tile(problem, self.compute.limits.max_upcast, self.most, depth)
-            if tile is None or tile.rows(problem) > 4 * problem.rows:
+            if tile is None or tile.rows(problem) > ROUNDED * problem.rows:
                 continue
             if self.apply_unit(number, core, (rows, columns, loop), problem, tile, depth):
                 return True
@@ -290,7 +302,7 @@ class Tiles(GridChoice):
             if not rows or not columns:
                 continue
             found = tuple(
-                max(axes, key=lambda u: (min(trip_count(extent_of(u)), 64), u.arg.id))
+                max(axes, key=lambda u: (min(trip_count(extent_of(u)), LONG_SIDE), u.arg.id))
                 for axes in (rows, columns)
             )
             tall, wide = (trip_count(extent_of(home)) for home in found)
@@ -298,7 +310,7 @@ class Tiles(GridChoice):
                 continue
             # columns of the unit go along memory, where they may
             waste = round_up(tall, m) * round_up(wide, n) / (tall * wide)
-            key = (waste > 1.2, found[1].arg.id < found[0].arg.id)
+            key = (waste > WASTE, found[1].arg.id < found[0].arg.id)
             if best is None or key < best[0]:
                 best = (key, found)
         return None if best is None else (best[1][0], best[1][1])

@@ -28,13 +28,13 @@ from weft.base.dtype import AddrSpace, DType, PtrDType, dtypes
 from weft.codegen.analysis.folding import folded
 from weft.codegen.analysis.ranges import Accumulate, Fill, extent_of, loops_of, ranges_of, values_of
 from weft.codegen.analysis.traversal import nodes_of
+from weft.codegen.thresholds import ONE_STEP
 from weft.codegen.workgroups import private_rows
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
 THREAD = ("lidx0", "lidx1", "lidx2")  # the first that is free: `launch_dims` has left one
-_ONE_STEP = 16  # parts that every work item adds up by itself; more are added up in two steps
 
 
 def is_shared(loop: UOp) -> bool:
@@ -159,7 +159,7 @@ class _Groups:
             for value in values[1:]:
                 part = UOp(op, dtype, (part, value))
         lanes = self.side_by_side
-        if lanes > 1 and self.extent <= max(lanes, _ONE_STEP) * lanes:
+        if lanes > 1 and self.extent <= max(lanes, ONE_STEP) * lanes:
             return self.meet_in_warps(op, part, node, lanes)
         # the larger factor first: what is left for the second step is short
         first = _balanced(self.extent)
@@ -281,7 +281,7 @@ def _some(gate: UOp | None) -> tuple[UOp, ...]:
 
 def _balanced(extent: int) -> int:
     """The parts that are added up in the first of two steps; all of them where one step will do."""
-    if extent <= _ONE_STEP:
+    if extent <= ONE_STEP:
         return extent
     return next(n for n in range(math.isqrt(extent - 1) + 1, extent + 1) if extent % n == 0)
 

@@ -18,12 +18,10 @@ from weft.base.dtype import PtrDType
 from weft.base.intmath import ceildiv
 from weft.codegen.analysis.affine import affine, from_affine
 from weft.codegen.analysis.ranges import ranges_of
+from weft.codegen.thresholds import PRIVATE_ELEMENTS
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
-
-MOST = 32
-"""Elements that one work item keeps in registers."""
 
 
 def stretch(array: PtrDType, indices: Sequence[UOp], parts: int) -> int | None:
@@ -33,7 +31,7 @@ def stretch(array: PtrDType, indices: Sequence[UOp], parts: int) -> int | None:
     """
     factors = {_factor(index) for index in indices}
     (factor,) = factors if len(factors) == 1 else (None,)
-    if not factor or length(array, factor, parts) > MOST:
+    if not factor or length(array, factor, parts) > PRIVATE_ELEMENTS:
         return None
     own = all(_stays_within(index, factor, factor * parts) for index in indices)
     return factor if own else None

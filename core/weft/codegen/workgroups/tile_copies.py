@@ -19,6 +19,7 @@ from weft.base.dtype import dtypes
 from weft.codegen.analysis.folding import folded
 from weft.codegen.analysis.ranges import Fill, alternative_of, extent_of
 from weft.codegen.analysis.substitution import substitute_ranges
+from weft.codegen.thresholds import ASYNC_BYTES, widest_access
 from weft.codegen.vectorization.instances import INSTANTIATED
 from weft.codegen.vectorization.memory_accesses import IN_FLIGHT_BYTES
 from weft.codegen.workgroups.bank_padding import Access, banks_of, strides_of
@@ -26,10 +27,6 @@ from weft.device.capabilities import ComputeCaps, Feature
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
-
-_WIDEST = 16  # bytes of one access
-_LINE = 64  # bytes that are brought from memory together
-_FEW = 8  # bytes that a copy of several elements moves at least, if nobody waits for it
 
 
 class Staged(NamedTuple):
@@ -70,7 +67,7 @@ class Copying(NamedTuple):
         own = self._own(tile, width, flies)
         axes = {r: place for place, r in enumerate(tile.inside)}
         itemsize = tile.load.dtype.itemsize
-        widest = max(1, _WIDEST // itemsize)
+        widest = max(1, widest_access(self.compute) // itemsize)
         put = width if flies else min(widest, _run(tile, own))
         whole = {r: int(extent_of(r)) for r in tile.inside if r.arg.kind in INSTANTIATED}
         got = min(widest, _run(tile, whole))
@@ -139,7 +136,7 @@ class Copying(NamedTuple):
             for nbytes in IN_FLIGHT_BYTES:
                 width = nbytes // dtype.itemsize
                 # short copies of short elements would be many: registers turn whole vectors
-                if width and together % width == 0 and (width == 1 or nbytes >= _FEW):
+                if width and together % width == 0 and (width == 1 or nbytes >= ASYNC_BYTES):
                     return width, True
         together = math.gcd(each, _together(tile, in_array=False))
         widths = compute.vector_widths.get(dtype, ())
@@ -153,7 +150,7 @@ class Copying(NamedTuple):
         row is its neighbour's: else a warp would read with gaps.
         """
         own = _parts(_nearest_first(tile), tile.steps, width, {})
-        row = _in_a_row(tile)
+        row = _in_a_row(tile, self.compute.machine.line_bytes)
         left = _count(tile.inside) // _count(self.group) // math.prod(own.values())
         if not flies and not self.compute.vector_bytes:
             inner = sorted(tile.inside, key=tile.strides.__getitem__)
@@ -193,12 +190,12 @@ class Copying(NamedTuple):
         return places, tuple(loops)
 
 
-def _in_a_row(tile: Staged) -> list[UOp]:
+def _in_a_row(tile: Staged, line_bytes: int) -> list[UOp]:
     """The ranges that go from neighbour to neighbour in memory, as far as a line of it."""
     found: list[UOp] = []
     length = 1
     for r in _nearest_first(tile):
-        if tile.steps.get(r) != length or length * tile.load.dtype.itemsize >= _LINE:
+        if tile.steps.get(r) != length or length * tile.load.dtype.itemsize >= line_bytes:
             break
         found.append(r)
         length *= int(extent_of(r))

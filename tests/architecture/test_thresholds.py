@@ -1,0 +1,51 @@
+"""No number that was tuned on a machine is left in a pass: it is in a table, with its reason."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+CODEGEN = Path(__file__).parents[2] / "core" / "weft" / "codegen"
+FOLDERS = ("indexing", "memory", "workgroups", "launch_grid")
+NEUTRAL = {0, 1, 2}
+OTHERS = {
+    "indexing/images.py": ({4}, "a pixel has four channels, three loops are strip-mined for them"),
+    "indexing/predicate_simplification.py": ({4}, "rounds of a fixed point"),
+    "memory/operand_staging.py": ({2.5, 4, 5, 62}, "the order of axes; no stride is as long"),
+    "workgroups/bank_padding.py": ({4096}, "entries of a cache"),
+    "workgroups/launch_dims.py": ({62}, "no stride is as long"),
+    "workgroups/tile_copies.py": ({62}, "no stride is as long"),
+}
+"""Numbers that depend on no machine, by module, with the reason."""
+
+MODULES = sorted(
+    path.relative_to(CODEGEN).as_posix()
+    for folder in FOLDERS
+    for path in (CODEGEN / folder).glob("*.py")
+    if path.name != "thresholds.py"
+)
+
+
+def numbers(tree: ast.AST) -> set[float]:
+    """The numbers above 2, and fractions, that a module spells. A node has up to three sources."""
+    return {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, int | float)
+        and node.value not in {*NEUTRAL, 3}
+    }
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_thresholds_are_in_tables(module: str) -> None:
+    known, _ = OTHERS.get(module, (set(), ""))
+    assert numbers(ast.parse((CODEGEN / module).read_text())) == known
+
+
+@pytest.mark.parametrize("table", ["thresholds.py", "launch_grid/thresholds.py"])
+def test_every_threshold_has_a_reason(table: str) -> None:
+    for line in (CODEGEN / table).read_text().splitlines():
+        name, equals, rest = line.partition(" = ")
+        if equals and name.isidentifier() and name.strip("_").isupper():
+            assert "  # " in rest, f"{name} has no reason"
