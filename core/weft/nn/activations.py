@@ -46,7 +46,6 @@ class Activation(Layer):
         return result
 
     def extra_repr(self) -> str:
-        """See Module."""
         own = vars(self)
         return ", ".join(f"{name}={own[name]!r}" for name in self._arguments)
 
@@ -234,7 +233,6 @@ class Softshrink(Activation, function="softshrink"):
         self._fix(lambd=lambd)
 
     def extra_repr(self) -> str:
-        """See Module."""
         return str(self.lambd)
 
 
@@ -249,7 +247,6 @@ class Hardshrink(Activation, function="hardshrink"):
         self._fix(lambd=lambd)
 
     def extra_repr(self) -> str:
-        """See Module."""
         return str(self.lambd)
 
 
@@ -339,5 +336,4 @@ class PReLU(Layer):
         return F.prelu(tensor_for(self, x), self.weight)
 
     def extra_repr(self) -> str:
-        """See Module."""
         return f"num_parameters={self.num_parameters}"

@@ -147,7 +147,6 @@ class ParameterList(_List[Any]):
         return _as_parameter(self, value)
 
     def extra_repr(self) -> str:
-        """See Module."""
         return "\n".join(_said(name, vars(self)[name]) for name in self._names())
 
 
@@ -233,7 +232,6 @@ class ParameterDict(_Dict[Any]):
         return _as_parameter(self, value)
 
     def extra_repr(self) -> str:
-        """See Module."""
         return "\n".join(_said(name, vars(self)[name]) for name in self._names())
 
 

@@ -68,7 +68,6 @@ class _Conv(Layer):
         self.bias: Tensor | None = drawn(out_channels) if bias else None
 
     def extra_repr(self) -> str:
-        """See Module."""
         parts = [
             f"{self.in_channels}, {self.out_channels}",
             f"kernel_size={self.kernel_size}, stride={self.stride}",

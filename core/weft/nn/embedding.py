@@ -66,7 +66,6 @@ class Embedding(Layer):
         return made
 
     def extra_repr(self) -> str:
-        """See Module."""
         padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
         return f"{self.num_embeddings}, {self.embedding_dim}{padding}"
 

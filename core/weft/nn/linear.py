@@ -46,7 +46,6 @@ class Linear(Layer):
         self.bias: Tensor | None = drawn(out_features) if bias else None
 
     def extra_repr(self) -> str:
-        """See Module."""
         bias = self.bias is not None
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={bias}"
 
@@ -93,7 +92,6 @@ class Bilinear(Module):
         return product if self.bias is None else product + self.bias
 
     def extra_repr(self) -> str:
-        """See Module."""
         return (
             f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
             f"out_features={self.out_features}, bias={self.bias is not None}"

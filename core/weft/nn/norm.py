@@ -139,7 +139,6 @@ class BatchNorm(_Norm):
             self.num_batches_tracked = Buffer(count.contiguous())
 
     def extra_repr(self) -> str:
-        """See Module."""
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
             f"affine={self.weight is not None}, bias={self.bias is not None}, "
@@ -294,7 +293,6 @@ class GroupNorm(_Norm):
         self._learn((num_channels,), affine, bias, device, dtype)
 
     def extra_repr(self) -> str:
-        """See Module."""
         affine, bias = self.weight is not None, self.bias is not None
         return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, {affine=}, {bias=}"
 
@@ -327,7 +325,6 @@ class InstanceNorm(GroupNorm):
         super().__init__(num_features, num_features, eps, affine, bias, device, dtype)
 
     def extra_repr(self) -> str:
-        """See Module."""
         return f"{self.num_channels}, eps={self.eps}, affine={self.weight is not None}"
 
 
@@ -351,7 +348,6 @@ class LayerNorm(_Norm):
         self._learn(self.normalized_shape, elementwise_affine, bias, device, dtype)
 
     def extra_repr(self) -> str:
-        """See Module."""
         return _of_last_axes(self, self.normalized_shape, self.eps)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -400,7 +396,6 @@ class RMSNorm(_Norm):
         self._learn(self.normalized_shape, elementwise_affine, False, device, dtype)
 
     def extra_repr(self) -> str:
-        """See Module."""
         return _of_last_axes(self, self.normalized_shape, self.eps)
 
     def forward(self, x: Tensor) -> Tensor:

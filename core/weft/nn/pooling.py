@@ -72,7 +72,6 @@ class _AvgPool(_Pool):
         )
 
     def extra_repr(self) -> str:
-        """See Module."""
         own = vars(self)
         return ", ".join(f"{name}={own[name]}" for name in ("kernel_size", "stride", "padding"))
 

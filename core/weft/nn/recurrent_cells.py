@@ -43,7 +43,6 @@ class _Cell(Module):
         self.bias_hh = drawn(rows) if bias else None
 
     def extra_repr(self) -> str:
-        """See Module."""
         bias = "" if self.bias_ih is not None else ", bias=False"
         return f"{self.input_size}, {self.hidden_size}{bias}"
 

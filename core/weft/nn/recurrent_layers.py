@@ -75,7 +75,6 @@ class _Recurrent(Module):
         return made
 
     def extra_repr(self) -> str:
-        """See Module."""
         parts = [f"{self.input_size}, {self.hidden_size}"]
         if self.num_layers != 1:
             parts.append(f"num_layers={self.num_layers}")

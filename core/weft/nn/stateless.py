@@ -58,7 +58,6 @@ class Flatten(Layer):
         return tensor_for(self, x).flatten(self.start_dim, self.end_dim)
 
     def extra_repr(self) -> str:
-        """See Module."""
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
 
@@ -77,7 +76,6 @@ class Unflatten(Layer):
         return tensor_for(self, x).unflatten(self.dim, self.unflattened_size)
 
     def extra_repr(self) -> str:
-        """See Module."""
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
 
 
@@ -108,7 +106,6 @@ class Dropout(Layer, function="dropout"):
         return result
 
     def extra_repr(self) -> str:
-        """See Module."""
         return f"p={self.p}, inplace={self.inplace}"
 
 
@@ -176,7 +173,6 @@ class Upsample(Layer):
         return F.interpolate(tensor_for(self, x), *given)
 
     def extra_repr(self) -> str:
-        """See Module."""
         if self.scale_factor is None:
             return f"size={self.size}, mode={self.mode!r}"
         factor = self.scale_factor
@@ -207,7 +203,6 @@ class _Padding(Layer):
         return F.pad(tensor_for(self, x), self.padding, self.mode, self.value)
 
     def extra_repr(self) -> str:
-        """See Module."""
         return str(self.padding)
 
 
@@ -277,7 +272,6 @@ class _ConstantPad(_Padding):
         self.value = value
 
     def extra_repr(self) -> str:
-        """See Module."""
         return f"padding={self.padding}, value={self.value}"
 
 

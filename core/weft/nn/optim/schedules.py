@@ -165,7 +165,6 @@ class LambdaLR(LRSchedule):
         super().__init__(optimizer)
 
     def rate(self, step: int) -> float:
-        """See LRSchedule."""
         factor = self.lr_lambdas[self.group % len(self.lr_lambdas)](step)
         return float(self.base_lr * factor)
 
@@ -189,7 +188,6 @@ class StepLR(LRSchedule):
         super().__init__(optimizer)
 
     def rate(self, step: int) -> float:
-        """See LRSchedule."""
         return self.base_lr * self.gamma ** (step // self.step_size)
 
 
@@ -212,7 +210,6 @@ class MultiStepLR(LRSchedule):
         super().__init__(optimizer)
 
     def rate(self, step: int) -> float:
-        """See LRSchedule."""
         return self.base_lr * self.gamma ** sum(step >= m for m in self.milestones)
 
 
@@ -235,7 +232,6 @@ class ExponentialLR(LRSchedule):
         super().__init__(optimizer)
 
     def rate(self, step: int) -> float:
-        """See LRSchedule."""
         return self.base_lr * self.gamma**step
 
 
@@ -266,7 +262,6 @@ class LinearLR(LRSchedule):
         super().__init__(optimizer)
 
     def rate(self, step: int) -> float:
-        """See LRSchedule."""
         part = min(step, self.total_iters) / self.total_iters
         return self.base_lr * (self.start_factor + (self.end_factor - self.start_factor) * part)
 
@@ -292,7 +287,6 @@ class CosineAnnealingLR(LRSchedule):
         super().__init__(optimizer)
 
     def rate(self, step: int) -> float:
-        """See LRSchedule."""
         wave = (1 + math.cos(math.pi * step / self.T_max)) / 2
         return self.eta_min + (self.base_lr - self.eta_min) * wave
 
@@ -311,7 +305,6 @@ class ConstantLR(LRSchedule):
         super().__init__(optimizer)
 
     def rate(self, step: int) -> float:
-        """See LRSchedule."""
         return self.base_lr * (self.factor if step < self.total_iters else 1.0)
 
 
@@ -330,7 +323,6 @@ class PolynomialLR(LRSchedule):
         super().__init__(optimizer)
 
     def rate(self, step: int) -> float:
-        """See LRSchedule."""
         return self.base_lr * (1.0 - min(step, self.total_iters) / self.total_iters) ** self.power
 
 
@@ -353,7 +345,6 @@ class CosineAnnealingWarmRestarts(LRSchedule):
         super().__init__(optimizer)
 
     def rate(self, step: int) -> float:
-        """See LRSchedule."""
         length = self.T_0
         while step >= length:
             if self.T_mult == 1:
@@ -419,7 +410,6 @@ class OneCycleLR(LRSchedule):
         super().__init__(optimizer)
 
     def rate(self, step: int) -> float:
-        """See LRSchedule."""
         if step >= self.total_steps:
             raise ArgumentError(
                 "the cycle is over",
@@ -510,7 +500,6 @@ class SequentialLR(LRSchedule):
         super().load_state_dict(state)
 
     def rate(self, step: int) -> float:
-        """See LRSchedule."""
         current = sum(step >= m for m in self.milestones)
         start = self.milestones[current - 1] if current else 0
         within = self.schedulers[current]
