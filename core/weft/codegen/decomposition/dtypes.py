@@ -16,6 +16,7 @@ from weft.base.dtype import AddrSpace, DType, PtrDType, dtypes
 from weft.base.errors import CapabilityError
 from weft.base.scalars import is_positive_zero
 from weft.codegen.analysis.ranges import values_of
+from weft.codegen.decomposition.transcendental import where
 from weft.uop.node import UOp
 from weft.uop.ops import GroupOp, Ops
 
@@ -28,10 +29,6 @@ _UINT = dtypes.uint
 
 def _uint(value: int) -> UOp:
     return UOp.const(_UINT, value)
-
-
-def _where(condition: UOp, yes: UOp, no: UOp) -> UOp:
-    return UOp(Ops.WHERE, yes.dtype, (condition, yes, no))
 
 
 def decoded(bits: UOp, dtype: DType) -> UOp:
@@ -52,10 +49,10 @@ def decoded(bits: UOp, dtype: DType) -> UOp:
     top = ((1 << info.exponent_bits) - 1) << digits
     if info.has_infinity:
         special = (magnitude < _uint(top)).logical_not()
-        result = _where(special, moved | _uint(0x7F800000), result)
+        result = where(special, moved | _uint(0x7F800000), result)
     else:
         special = magnitude.eq(_uint((1 << width) - 1))
-        result = _where(special, _uint(0x7FC00000), result)
+        result = where(special, _uint(0x7FC00000), result)
     return (result | sign).bitcast(dtypes.float)
 
 
@@ -82,12 +79,12 @@ def encoded(value: UOp, dtype: DType) -> UOp:
         raised = magnitude.bitcast(dtypes.float) + anchor
         subnormal = raised.bitcast(_UINT) - anchor.bitcast(_UINT)
         smallest = UOp.const(dtypes.float, 2.0 ** (1 - bias)).bitcast(_UINT)
-        result = _where(magnitude < smallest, subnormal, normal)
+        result = where(magnitude < smallest, subnormal, normal)
     largest = _uint(too_large)
     # beyond the range the sum above may have wrapped, so compare the operand
     limit = _uint((127 + (1 << info.exponent_bits) - bias) << 23)
-    result = _where((magnitude < limit) & (result < largest), result, largest)
-    result = _where(_uint(0x7F800000) < magnitude, _uint(nan), result)
+    result = where((magnitude < limit) & (result < largest), result, largest)
+    result = where(_uint(0x7F800000) < magnitude, _uint(nan), result)
     return result | sign
 
 
@@ -96,7 +93,7 @@ def _upper_half(bits: UOp) -> UOp:
     even = (bits >> _uint(16)) & _uint(1)
     result = (bits + (even + _uint(0x7FFF))) >> _uint(16)
     nan = ((bits >> _uint(31)) << _uint(15)) | _uint(0x7FC0)
-    return _where(_uint(0x7F800000) < (bits & _uint(0x7FFFFFFF)), nan, result)
+    return where(_uint(0x7F800000) < (bits & _uint(0x7FFFFFFF)), nan, result)
 
 
 def _is_local(access: UOp) -> bool:
@@ -199,11 +196,11 @@ class _Narrow:
         back = single.cast(dtypes.double)
         bits = single.bitcast(_UINT)
         zero = exact.const_like(0.0)
-        grown = _where(exact < zero, back < exact, exact < back)
+        grown = where(exact < zero, back < exact, exact < back)
         odd = (bits - grown.cast(_UINT)) | _uint(1)
         # NaN is unequal to itself, and unchanged
         inexact = back.ne(exact) & exact.eq(exact)
-        return _where(inexact, odd, bits).bitcast(dtypes.float)
+        return where(inexact, odd, bits).bitcast(dtypes.float)
 
 
 def run(sink: UOp, computed: frozenset[DType]) -> UOp:

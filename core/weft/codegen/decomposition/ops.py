@@ -12,17 +12,13 @@ from collections.abc import Callable
 
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import CapabilityError
-from weft.codegen.decomposition.transcendental import FORMATS, Transcendental
+from weft.codegen.decomposition.transcendental import FORMATS, Transcendental, where
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
 Rule = Callable[[UOp], UOp | None]
-
-
-def _where(condition: UOp, yes: UOp, no: UOp) -> UOp:
-    return UOp(Ops.WHERE, yes.dtype, (condition, yes, no))
 
 
 def _in_single(node: UOp) -> UOp:
@@ -102,12 +98,12 @@ class Rules:
         quotient = (size / step).trunc()
         rest = self.formulas.mul_add(-quotient, step, size)
         # the rounded quotient may be one too large or too small
-        rest = _where(rest < rest.const_like(0.0), rest + step, rest)
-        rest = _where(rest < step, rest, rest - step)
+        rest = where(rest < rest.const_like(0.0), rest + step, rest)
+        rest = where(rest < step, rest, rest - step)
         # a quotient beyond the precision is unknown; the remainder is then 0
         known = (rest < step) & (rest < rest.const_like(0.0)).logical_not() | rest.ne(rest)
-        rest = _where(known, rest, rest.const_like(0.0))
-        rest = _where(size < step, size, rest)
+        rest = where(known, rest, rest.const_like(0.0))
+        rest = where(size < step, size, rest)
         form = FORMATS[node.dtype]
         sign = a.bitcast(form.bits) & form.integer(-1 << (form.bits.bitsize - 1))
         return (rest.bitcast(form.bits) | sign).bitcast(node.dtype)
@@ -132,7 +128,7 @@ class Rules:
         lost = a_head * b_head - product + a_head * b_tail + a_tail * b_head + a_tail * b_tail
         finite = _magnitude(product) < product.const_like(float("inf"))
         matters = finite & lost.ne(lost.const_like(0.0))  # adding nothing would lose -0
-        return _where(matters, product + c + lost, product + c)
+        return where(matters, product + c + lost, product + c)
 
 
 def maximum(node: UOp) -> UOp:
@@ -141,7 +137,7 @@ def maximum(node: UOp) -> UOp:
     second = a < b
     if dtypes.is_float(node.dtype):
         second = second | b.ne(b)
-    return _where(second, b, a)
+    return where(second, b, a)
 
 
 def negative(node: UOp) -> UOp:
@@ -164,18 +160,18 @@ def truncate(node: UOp) -> UOp:
     sign = x.bitcast(form.bits) & form.integer(-1 << (form.bits.bitsize - 1))
     whole = x.cast(form.bits).cast(form.dtype)
     whole = (whole.bitcast(form.bits) | sign).bitcast(form.dtype)
-    magnitude = _where(x < x.const_like(0), x * x.const_like(-1), x)
-    return _where(magnitude < form.value(2.0**form.digits), whole, x)
+    magnitude = where(x < x.const_like(0), x * x.const_like(-1), x)
+    return where(magnitude < form.value(2.0**form.digits), whole, x)
 
 
 def remainder(node: UOp) -> UOp:
     """a % b -> a - (a / b)*b for integers; 0 where b is"""
     a, b = node.src
-    return _where(b.ne(b.const_like(0)), a - (a // b) * b, a.const_like(0))
+    return where(b.ne(b.const_like(0)), a - (a // b) * b, a.const_like(0))
 
 
 def _magnitude(x: UOp) -> UOp:
-    return _where(x < x.const_like(0.0), -x, x)
+    return where(x < x.const_like(0.0), -x, x)
 
 
 def _halves(x: UOp) -> tuple[UOp, UOp]:
@@ -204,9 +200,9 @@ def guarded_shift(node: UOp) -> UOp | None:
     if node.op is Ops.SHR:
         most = n.const_like(width - 1)
         if not dtypes.is_unsigned(x.dtype):
-            return UOp(Ops.SHR, x.dtype, (x, _where(inside, n, most) & most))
+            return UOp(Ops.SHR, x.dtype, (x, where(inside, n, most) & most))
     shifted = UOp(node.op, x.dtype, (x, n & n.const_like(width - 1)))
-    return _where(inside, shifted, x.const_like(0))
+    return where(inside, shifted, x.const_like(0))
 
 
 def integer_power(node: UOp) -> UOp:
@@ -219,14 +215,14 @@ def integer_power(node: UOp) -> UOp:
         odd = (exponent & b.const_like(1 << bit)).ne(b.const_like(0)) if bit < b.dtype.bitsize - 1 \
             else b < b.const_like(0) if not dtypes.is_unsigned(b.dtype) \
             else (exponent >> b.const_like(bit)).ne(b.const_like(0))  # fmt: skip
-        result = _where(odd, result * square, result)
+        result = where(odd, result * square, result)
         square = square * square
     if dtypes.is_unsigned(b.dtype):
         return result
     is_odd = (b & b.const_like(1)).ne(b.const_like(0))
     unit = a.eq(one) | a.eq(zero) | a.eq(a.const_like(-1))
-    small = _where(is_odd, a, one)
-    return _where(b < b.const_like(0), _where(unit, small, zero), result)
+    small = where(is_odd, a, one)
+    return where(b < b.const_like(0), where(unit, small, zero), result)
 
 
 def threefry(node: UOp) -> UOp:

@@ -122,7 +122,8 @@ _DOUBLE = _Format(
 FORMATS = {dtypes.float: _SINGLE, dtypes.double: _DOUBLE}
 
 
-def _where(condition: UOp, yes: UOp, no: UOp) -> UOp:
+def where(condition: UOp, yes: UOp, no: UOp) -> UOp:
+    """The choice between two values, in the dtype of the first."""
     return UOp(Ops.WHERE, yes.dtype, (condition, yes, no))
 
 
@@ -155,13 +156,7 @@ class Transcendental:
     def _exp2_of_sum(self, high: UOp, low: UOp | None, form: _Format) -> UOp:
         """2**(high + low), |low| being far below one."""
         limit = float(form.bias + form.digits + 4)  # beyond it the result is 0 or infinite
-        x = _where(high < form.value(-limit), form.value(-limit), high)
-        x = _where(x > form.value(limit), form.value(limit), x)
-        # adding 1.5 * 2**digits leaves the nearest integer in the last bits
-        shifter = form.value(1.5 * 2.0**form.digits)
-        shifted = x + shifter
-        n = shifted.bitcast(form.bits) - shifter.bitcast(form.bits)
-        f = x - (shifted - shifter)
+        n, f = self._rounded(high, limit, form)
         if low is not None:
             f = f + low
         # 1 + f*p(f), rounded once at the end
@@ -169,6 +164,16 @@ class Transcendental:
         # twice half the exponent: neither factor overflows, and a subnormal is rounded once
         half = n >> form.integer(1)
         return root * self._power_of_two(half, form) * self._power_of_two(n - half, form)
+
+    def _rounded(self, x: UOp, limit: float, form: _Format) -> tuple[UOp, UOp]:
+        """(n, f) with x = n + f, n the nearest integer, of an x that is clamped to `limit`."""
+        x = where(x < form.value(-limit), form.value(-limit), x)
+        x = where(x > form.value(limit), form.value(limit), x)
+        # adding 1.5 * 2**digits leaves the nearest integer in the last bits
+        shifter = form.value(1.5 * 2.0**form.digits)
+        shifted = x + shifter
+        n = shifted.bitcast(form.bits) - shifter.bitcast(form.bits)
+        return n, x - (shifted - shifter)
 
     def _power_of_two(self, n: UOp, form: _Format) -> UOp:
         biased = n + form.integer(form.bias)
@@ -179,8 +184,8 @@ class Transcendental:
     def _split(self, x: UOp, form: _Format) -> tuple[UOp, UOp]:
         """(e, f): a positive finite x is 2**e * (1 + f), with 1 + f from sqrt(1/2) to sqrt(2)."""
         tiny = x < form.value(2.0 ** (1 - form.bias))
-        scaled = _where(tiny, x * form.value(2.0 ** (form.digits + 2)), x)
-        shift = _where(tiny, form.integer(form.digits + 2), form.integer(0))
+        scaled = where(tiny, x * form.value(2.0 ** (form.digits + 2)), x)
+        shift = where(tiny, form.integer(form.digits + 2), form.integer(0))
         bits = scaled.bitcast(form.bits)
         lowest = form.value(_SQRT_HALF).bitcast(form.bits)
         e = (bits - lowest) >> form.integer(form.digits)
@@ -190,10 +195,10 @@ class Transcendental:
     def _log2_ends(self, x: UOp, inside: UOp, form: _Format) -> UOp:
         """The logarithm with its special cases: zero, negative numbers, infinity and NaN."""
         zero = form.value(0.0)
-        result = _where(x < form.value(float("inf")), inside, x)
-        result = _where(x < zero, form.value(float("nan")), result)
-        result = _where(x.eq(zero), form.value(float("-inf")), result)
-        return _where(x.ne(x), x, result)
+        result = where(x < form.value(float("inf")), inside, x)
+        result = where(x < zero, form.value(float("nan")), result)
+        result = where(x.eq(zero), form.value(float("-inf")), result)
+        return where(x.ne(x), x, result)
 
     def log2(self, x: UOp) -> UOp:
         """The binary logarithm: exponent plus a polynomial of the rest."""
@@ -249,7 +254,7 @@ class Transcendental:
         """x**y for floats, with the special cases of IEEE 754: 2**(y * log2(|x|)) and a sign."""
         form = FORMATS[x.dtype]
         zero, one = form.value(0.0), form.value(1.0)
-        magnitude = _where(x < zero, -x, x)
+        magnitude = where(x < zero, -x, x)
         if form is _DOUBLE:
             result = self._power_double(magnitude, y, form)
         elif self.wide:
@@ -260,13 +265,13 @@ class Transcendental:
         half = y * form.value(0.5)
         odd = whole & half.trunc().ne(half)
         negative = x.bitcast(form.bits) < form.integer(0)
-        result = _where(negative & odd, -result, result)
+        result = where(negative & odd, -result, result)
         finite = magnitude < form.value(float("inf"))
         nonsense = (x < zero) & whole.logical_not() & finite
-        result = _where(nonsense & (y.eq(y)), form.value(float("nan")), result)
-        endless = _where(y < zero, -y, y).eq(form.value(float("inf")))
+        result = where(nonsense & (y.eq(y)), form.value(float("nan")), result)
+        endless = where(y < zero, -y, y).eq(form.value(float("inf")))
         settled = x.eq(one) | y.eq(zero) | (magnitude.eq(one) & endless)
-        return _where(settled, one, result)
+        return where(settled, one, result)
 
     def _power_single(self, magnitude: UOp, y: UOp) -> UOp:
         """In double precision with about 40 correct bits: nearly always the nearest float32."""
@@ -275,15 +280,11 @@ class Transcendental:
         f = f.cast(dtypes.double)
         s = f / (f + form.value(2.0))
         log = self.mul_add(s, self.polynomial(s * s, _ATANH_SHORT), e.cast(dtypes.double))
-        log = _where(magnitude < _SINGLE.value(float("inf")), log, magnitude.cast(dtypes.double))
-        log = _where(magnitude.eq(zero), form.value(float("-inf")), log)
+        log = where(magnitude < _SINGLE.value(float("inf")), log, magnitude.cast(dtypes.double))
+        log = where(magnitude.eq(zero), form.value(float("-inf")), log)
         x, limit = y.cast(dtypes.double) * log, 300.0  # beyond it the result is 0 or infinite
-        x = _where(x < form.value(-limit), form.value(-limit), x)
-        x = _where(x > form.value(limit), form.value(limit), x)
-        shifter = form.value(1.5 * 2.0**form.digits)
-        shifted = x + shifter
-        n = shifted.bitcast(form.bits) - shifter.bitcast(form.bits)
-        root = self.polynomial(x - (shifted - shifter), _EXP2_SHORT)
+        n, f = self._rounded(x, limit, form)
+        root = self.polynomial(f, _EXP2_SHORT)
         return (root * self._power_of_two(n, form)).cast(dtypes.float)
 
     def _power_double(self, magnitude: UOp, y: UOp, form: _Format) -> UOp:
@@ -301,10 +302,10 @@ class Transcendental:
         inside = self._exp2_of_sum(product + rest, (product - (product + rest)) + rest, form)
         # for zero, infinity and very large products the parts above are NaN
         plain = y * self._log2_ends(magnitude, exponent + high, form)
-        sure = (_where(plain < form.value(0.0), -plain, plain) < form.value(2000.0)) & (
+        sure = (where(plain < form.value(0.0), -plain, plain) < form.value(2000.0)) & (
             magnitude.ne(form.value(0.0))
         )
-        return _where(sure, inside, self._exp2_of_sum(plain, None, form))
+        return where(sure, inside, self._exp2_of_sum(plain, None, form))
 
     # ---- sine ---------------------------------------------------------------------------------
 
@@ -321,11 +322,11 @@ class Transcendental:
         whole = form.value(1.0) - half
         cosine = whole + (((form.value(1.0) - whole) - half) + tail)
         odd = (quadrant & form.integer(1)).ne(form.integer(0))
-        value = _where(odd, cosine, sine)
-        value = _where((quadrant & form.integer(2)).ne(form.integer(0)), -value, value)
+        value = where(odd, cosine, sine)
+        value = where((quadrant & form.integer(2)).ne(form.integer(0)), -value, value)
         # for small x the sine is x; this also preserves the sign of zero
         small = form.value(2.0**-13 if form is _SINGLE else 2.0**-27).bitcast(form.bits)
-        return _where(size < small, x, value)
+        return where(size < small, x, value)
 
     def _reduced(self, x: UOp, size: UOp, form: _Format) -> tuple[UOp, ...]:
         """(r, low, quadrant) with x = quadrant * pi/2 + r + low mod 2*pi; r is NaN for inf and NaN.
@@ -334,15 +335,15 @@ class Transcendental:
         """
         r, low, quadrant = (self._far_single if form is _SINGLE else self._far_double)(x)
         negative = x < form.value(0.0)
-        r, low = _where(negative, -r, r), _where(negative, -low, low)
-        quadrant = _where(negative, -quadrant, quadrant)
+        r, low = where(negative, -r, r), where(negative, -low, low)
+        quadrant = where(negative, -quadrant, quadrant)
         infinite = form.value(float("inf")).bitcast(form.bits)
-        far = (_where(size < infinite, r, form.value(float("nan"))), low, quadrant)
+        far = (where(size < infinite, r, form.value(float("nan"))), low, quadrant)
         if form.dtype not in self.fused:
             return far
         is_near = size < form.value(form.near).bitcast(form.bits)
         pairs = zip(self._near(x, form), far, strict=True)
-        return tuple(_where(is_near, one, other) for one, other in pairs)
+        return tuple(where(is_near, one, other) for one, other in pairs)
 
     def _near(self, x: UOp, form: _Format) -> tuple[UOp, UOp, UOp]:
         """(r, low, quadrant) of a small argument.
@@ -387,7 +388,7 @@ class Transcendental:
             word = UOp.const(uint, table[offset + words])
             for number in range(words - 1, -1, -1):
                 known = UOp.const(uint, table[number + offset])
-                word = _where(place.eq(place.const_like(number)), known, word)
+                word = where(place.eq(place.const_like(number)), known, word)
             picked.append(word)
         # in two steps, because a shift by 32 is not defined
         pairs = pairwise(picked)
@@ -401,7 +402,7 @@ class Transcendental:
         # |x| = m * 2**(e-150). With 64 zeros first, bit s of the window has weight 2**(64-s-1), so
         # that the product with the bits from s = e - 150 + 62 on has 62 of them after the point
         start = e - UOp.const(dtypes.int, 150 - 62)
-        start = _where(start < start.const_like(0), start.const_like(0), start)
+        start = where(start < start.const_like(0), start.const_like(0), start)
         high, middle, low = self._window(start, 3, 5, 2)
         back, two = UOp.const(ulong, 32), UOp.const(ulong, 62)
         product = m * ((high << back) | middle) + ((m * low) >> back)
@@ -431,7 +432,7 @@ class Transcendental:
         mask, back = UOp.const(ulong, 0xFFFFFFFF), UOp.const(ulong, 32)
         m_high, m_low = m >> back, m & mask
         start = e - UOp.const(dtypes.long, 1075 - 62 - 32)
-        start = _where(start < start.const_like(0), start.const_like(0), start)
+        start = where(start < start.const_like(0), start.const_like(0), start)
         words = self._window(start.cast(dtypes.int), 6, 33, 3)
         # schoolbook multiplication from the lowest word up; the upper 128 bits of what is left
         # of the product modulo 2**192 are (top, bottom)

@@ -19,6 +19,7 @@ NVIDIA, CUDA C++ Programming Guide, asynchronous copies with commit groups.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from weft.base.dtype import AddrSpace, DType, dtypes
@@ -46,6 +47,22 @@ class Accumulators:
     roots: list[UOp] = field(default_factory=list[UOp])
     before: list[tuple[UOp, UOp]] = field(default_factory=list[tuple[UOp, UOp]])
     late: set[UOp] = field(default_factory=set[UOp])
+
+    def place(self, path: Path, *nodes: UOp) -> None:
+        """Place new nodes in the loops of `path`."""
+        for node in nodes:
+            if node.op is not Ops.CONST or node not in self.paths:
+                self.paths[node] = path
+
+    def emit(
+        self, path: Path, node: UOp, after: Iterable[UOp] = (), before: Iterable[UOp] = ()
+    ) -> UOp:
+        """Place a node that no node uses, after and before others."""
+        self.place(path, node)
+        self.roots.append(node)
+        self.before += [(first, node) for first in after]
+        self.before += [(node, then) for then in before]
+        return node
 
 
 def run(nodes: list[UOp], paths: dict[UOp, Path], fused: frozenset[DType]) -> Accumulators:
@@ -106,16 +123,10 @@ def _barrier(fill: UOp, path: Path, state: str) -> UOp:
 
 def _add_barriers(fill: UOp, path: Path, result: Accumulators) -> None:
     """Add the barrier after a shared array is filled, and in a loop the one before."""
-    stores, loops = values_of(fill), loops_of(fill)
-    after = _barrier(fill, path, "full")
-    _place(result, path, (after,))
-    result.roots.append(after)
-    result.before += [(first, after) for first in (*loops[:1], *stores)]
+    inside = (*loops_of(fill)[:1], *values_of(fill))
+    result.emit(path, _barrier(fill, path, "full"), after=inside)
     if path:
-        before = _barrier(fill, path, "free")
-        _place(result, path, (before,))
-        result.roots.append(before)
-        result.before += [(before, then) for then in (*loops[:1], *stores)]
+        result.emit(path, _barrier(fill, path, "free"), before=inside)
 
 
 def _multi_buffer(fill: UOp, path: Path, result: Accumulators) -> None:
@@ -123,23 +134,15 @@ def _multi_buffer(fill: UOp, path: Path, result: Accumulators) -> None:
     loop, outside = path[-1], path[:-1]
     inside = [store for store in values_of(fill) if len(result.paths[store]) == len(path)]
     first = [store for store in values_of(fill) if store not in inside]
-    full = _barrier(fill, path, "full")
-    _place(result, path, (full,))
-    result.roots.append(full)
-    result.before += [(full, store) for store in inside]
+    full = result.emit(path, _barrier(fill, path, "full"), before=inside)
     result.before += [(store, loop) for store in first]
     copies = [store for store in inside if store.arg == ASYNC]
     if outside:
-        free = _barrier(fill, outside, "free")
-        _place(result, outside, (free,))
-        result.roots.append(free)
-        result.before += [(free, store) for store in first]
+        free = result.emit(outside, _barrier(fill, outside, "free"), before=first)
         if copies:
             # the last copies of an outer iteration are unused, but may still be in flight
             drained = UOp(Ops.WAIT, dtypes.void, (), (0, f"{_name(fill)} again"))
-            _place(result, outside, (drained,))
-            result.roots.append(drained)
-            result.before.append((drained, free))
+            result.emit(outside, drained, before=[free])
     result.late.update(store for store in inside if store not in copies)
     if copies:
         _wait_for_copies(fill, path, first, copies, full, result)
@@ -150,15 +153,13 @@ def _wait_for_copies(
 ) -> None:
     """Add a commit group per iteration, one per first tile before the loop, and the waits."""
     name, newer = _name(fill), fill.arg.depth - 2
-    wait = UOp(Ops.WAIT, dtypes.void, (), (newer, name))
-    commit = UOp(Ops.COMMIT, dtypes.void, (), name)
-    started = [UOp(Ops.COMMIT, dtypes.void, (), f"{name} at {tile}") for tile in range(newer + 1)]
-    _place(result, path, (wait, commit))
-    _place(result, path[:-1], tuple(started))
-    result.roots += [wait, commit, *started]
-    result.before += [(wait, full), *((store, commit) for store in copies)]
-    result.before += [(store, started[0]) for store in first]
-    result.before += [(one, then) for one, then in zip(started, [*started[1:], path[-1]])]
+    result.emit(path, UOp(Ops.WAIT, dtypes.void, (), (newer, name)), before=[full])
+    result.emit(path, UOp(Ops.COMMIT, dtypes.void, (), name), after=copies)
+    after = first
+    for tile in range(newer + 1):
+        commit = UOp(Ops.COMMIT, dtypes.void, (), f"{name} at {tile}")
+        after = [result.emit(path[:-1], commit, after=after)]
+    result.before += [(one, path[-1]) for one in after]
 
 
 def _accumulate(
@@ -182,31 +183,24 @@ def _accumulate(
     neutral = UOp.const(dtype, identity_element(op, dtype.scalar()))
     start = UOp(Ops.STORE, dtypes.void, (place, neutral))
     total = UOp(Ops.LOAD, dtype, (place,))
-    _place(result, outside, (register, place, start))
-    _place(result, (), (zero, *neutral.toposort()))
-    _place(result, inside, (total,))
+    result.place(outside, register, place, start)
+    result.place((), zero, *neutral.toposort())
+    result.place(inside, total)
     for value in values:
         total = _combine(op, total, value, dtype.scalar() in fused)
-        _place(result, inside, (total,))
+        result.place(inside, total)
         update = total
         while op is Ops.ADD and value.op is Ops.WHERE and update.op is Ops.WHERE:
             update, value = update.src[1], value.src[1]  # nested gates
-            _place(result, inside, (update,))
+            result.place(inside, update)
     update = UOp(Ops.STORE, dtypes.void, (place, total))
     final = UOp(Ops.LOAD, dtype, (place,), AFTER)
-    _place(result, inside, (update,))
-    _place(result, outside, (final,))
+    result.place(inside, update)
+    result.place(outside, final)
     # the loops are roots too, because a constant value does not depend on them
     result.roots += [start, update, *loops]
     result.before += [(start, loops[0]), (loops[0], final)]
     return final
-
-
-def _place(result: Accumulators, path: Path, nodes: tuple[UOp, ...]) -> None:
-    """Place new nodes in the loops of `path`."""
-    for node in nodes:
-        if node.op is not Ops.CONST or node not in result.paths:
-            result.paths[node] = path
 
 
 def _combine(op: Ops, total: UOp, value: UOp, fused: bool) -> UOp:

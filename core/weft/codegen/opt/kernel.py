@@ -43,7 +43,7 @@ from weft.codegen.loops import loop_interchange, loop_padding, zero_elimination
 from weft.codegen.loops.strip_mining import AxisSplits
 from weft.codegen.memory import operand_staging
 from weft.codegen.opt import tensor_cores
-from weft.codegen.opt.legality import check, illegal
+from weft.codegen.opt.legality import check, illegal, require
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.vectorization.packed_dot import words_of
 from weft.device.capabilities import Feature, Target
@@ -133,7 +133,7 @@ class Kernel:
             else axis
             for axis in self.axes
         ]
-        self.axes.sort(key=lambda axis: axis.kind)
+        self._sort_axes()
 
     @property
     def accesses(self) -> list[Access]:
@@ -194,8 +194,7 @@ class Kernel:
             raise illegal(opt, "what is staged depends on all loops: STAGE comes last, and once")
         if self._kept is not None and kind not in (OptKind.STAGE, OptKind.PACK):
             raise illegal(opt, "what is kept depends on all loops: only STAGE comes after KEEP")
-        if not 0 <= opt.axis < len(self.axes):
-            raise illegal(opt, f"there are {len(self.axes)} axes")
+        require(opt, 0 <= opt.axis < len(self.axes), f"there are {len(self.axes)} axes")
         axis = self.axes[opt.axis]
         if axis.home in self.ordered:
             raise illegal(opt, "its turns add to one array, one after the other")
@@ -206,8 +205,7 @@ class Kernel:
         elif kind is OptKind.UNROLL:
             self._split(opt, AxisKind.UNROLL, {AxisKind.REDUCE})
         elif kind is OptKind.VECTOR:
-            if self.units:
-                raise illegal(opt, "what a matrix unit gives is in lanes already")
+            require(opt, not self.units, "what a matrix unit gives is in lanes already")
             self._split(opt, AxisKind.VECTOR, _LOOPS - {AxisKind.LOCAL} | _WRITTEN_OUT)
         elif kind is OptKind.SPLIT:
             self._split(opt, axis.kind, _LOOPS - {AxisKind.LOCAL})
@@ -238,67 +236,70 @@ class Kernel:
         stretches: the new kind counts parts of elements that lie together, and not within a part.
         """
         axis = self.axes[opt.axis]
-        if axis.kind not in allowed:
-            raise illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
-        if not isinstance(axis.extent, int):
-            raise illegal(opt, "the extent of the axis is a variable")
-        if axis.number in self._splits.remainder_axes():
-            raise illegal(opt, "its last part is shorter than the others")
-        amount = opt.amount or axis.extent
-        if amount < 1 or amount > axis.extent:
-            raise illegal(opt, f"its extent is {axis.extent}")
-        if amount == 1:
-            raise illegal(opt, "a part of one turn changes nothing")
-        if amount == axis.extent:
-            if axis.kind is inner_kind:
-                raise illegal(opt, "the whole axis as one part changes nothing")
+        extent = self._divisible_extent(opt, allowed)
+        amount = opt.amount or extent
+        require(opt, 1 <= amount <= extent, f"its extent is {extent}")
+        require(opt, amount != 1, "a part of one turn changes nothing")
+        if amount == extent:
+            same = axis.kind is inner_kind
+            require(opt, not same, "the whole axis as one part changes nothing")
             self.axes[opt.axis] = axis._replace(kind=inner_kind)
         else:
             last, rest = None, 0
-            if axis.extent % amount and axis.kind is inner_kind is AxisKind.REDUCE:
+            if extent % amount and axis.kind is inner_kind is AxisKind.REDUCE:
                 self._check_ragged(opt, axis, amount)
-                rest = axis.extent % amount
-            elif axis.extent % amount:
+                rest = extent % amount
+            elif extent % amount:
                 self._check_overlap(opt, axis, amount)
-                last = axis.extent - amount
-            outer = Axis(self._count, ceildiv(axis.extent, amount), axis.kind, axis.home)
-            inner = Axis(self._count + 1, amount, inner_kind, axis.home)
-            self._count += 2
-            self.axes[opt.axis : opt.axis + 1] = [outer, inner]
-            split = Split(outer.number, inner.number, amount, last, rest)
+                last = extent - amount
+            outer, inner = self._new_number(), self._new_number()
+            self.axes[opt.axis : opt.axis + 1] = [
+                Axis(outer, ceildiv(extent, amount), axis.kind, axis.home),
+                Axis(inner, amount, inner_kind, axis.home),
+            ]
+            split = Split(outer, inner, amount, last, rest)
             if stretches:
-                if last is not None:
-                    raise illegal(opt, f"{amount} does not divide its extent {axis.extent}")
-                split = Split(inner.number, outer.number, axis.extent // amount, None)
+                require(opt, last is None, f"{amount} does not divide its extent {extent}")
+                split = Split(inner, outer, extent // amount, None)
             self._splits.splits[axis.number] = split
-        self.axes.sort(key=lambda one: one.kind)
+        self._sort_axes()
+
+    def _divisible_extent(self, opt: Opt, allowed: Iterable[AxisKind]) -> int:
+        """The extent of an axis that may be split or padded, of one of these kinds."""
+        axis = self.axes[opt.axis]
+        require(opt, axis.kind in allowed, f"axis {opt.axis} is of kind {axis.kind.name}")
+        if not isinstance(axis.extent, int):
+            raise illegal(opt, "the extent of the axis is a variable")
+        even = axis.number not in self._splits.remainder_axes()
+        require(opt, even, "its last part is shorter than the others")
+        return axis.extent
+
+    def _new_number(self) -> int:
+        """The number of another axis."""
+        self._count += 1
+        return self._count - 1
+
+    def _sort_axes(self) -> None:
+        self.axes.sort(key=lambda axis: axis.kind)
 
     def _pad(self, opt: Opt) -> None:
         """More turns, up to a multiple; those beyond the extent do nothing (see `padding`)."""
         axis = self.axes[opt.axis]
-        if axis.kind not in _LOOPS - {AxisKind.LOCAL}:
-            raise illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
-        if not isinstance(axis.extent, int):
-            raise illegal(opt, "the extent of the axis is a variable")
-        if axis.number in self._splits.remainder_axes():
-            raise illegal(opt, "its last part is shorter than the others")
-        if opt.amount < 2 or axis.extent % opt.amount == 0:
-            raise illegal(opt, f"its extent is {axis.extent}: nothing is left to round up")
-        if axis.home in self.once:
-            raise illegal(opt, "what its turns add to is on chip, where nothing is gated")
-        turns = round_up(axis.extent, opt.amount)
-        if turns > dtypes.int.max:
-            raise illegal(opt, f"it would have {turns} turns")
-        longer = self._count
-        self._count += 1
-        self._splits.pads[axis.number] = Pad(axis.home, longer, turns, axis.extent)
+        extent = self._divisible_extent(opt, _LOOPS - {AxisKind.LOCAL})
+        ragged = opt.amount >= 2 and extent % opt.amount
+        require(opt, ragged, f"its extent is {extent}: nothing is left to round up")
+        gated = axis.home not in self.once
+        require(opt, gated, "what its turns add to is on chip, where nothing is gated")
+        turns = round_up(extent, opt.amount)
+        require(opt, turns <= dtypes.int.max, f"it would have {turns} turns")
+        longer = self._new_number()
+        self._splits.pads[axis.number] = Pad(axis.home, longer, turns, extent)
         self.axes[opt.axis] = Axis(longer, turns, axis.kind, axis.home)
 
     def _group(self, opt: Opt) -> None:
         """One part of an axis for each work item of a group: a reduce, or an output beside one."""
         compute = self.target.compute
-        if compute.limits.local_size is None:
-            raise illegal(opt, "the target has no workgroups")
+        require(opt, compute.limits.local_size is not None, "the target has no workgroups")
         if not (compute.has(Feature.BARRIER) and compute.has(Feature.SHARED)):
             raise illegal(opt, "its work items can neither wait for each other nor share memory")
         if self.in_place:
@@ -322,13 +323,11 @@ class Kernel:
         compute = self.target.compute
         if compute.limits.global_size is not None or not compute.has(Feature.THREADS):
             raise illegal(opt, "the target has no threads that would share a loop")
-        if not 0 <= opt.axis < len(self.axes):
-            raise illegal(opt, f"there are {len(self.axes)} axes")
+        require(opt, 0 <= opt.axis < len(self.axes), f"there are {len(self.axes)} axes")
         axis = self.axes[opt.axis]
         if axis.kind is not AxisKind.LOOP or opt.amount:
             raise illegal(opt, "it takes a whole loop over elements of the output")
-        if axis.home in self.ordered:
-            raise illegal(opt, "its turns have an order")
+        require(opt, axis.home not in self.ordered, "its turns have an order")
         if any(axis.home not in self.nests[store] for store in self.sink.src):
             raise illegal(opt, "something is stored outside of this loop")
         if any(axis.home not in ranges_of(node) for node in (*self.reduces, *self.fills)):
@@ -343,16 +342,14 @@ class Kernel:
         if taken and not all(isinstance(extent, int) for extent in (*taken, axis.extent)):
             raise illegal(opt, "of loops as long as a variable it takes one alone")
         turns = prod(e if isinstance(e, int) else int(e.vmax) for e in (*taken, axis.extent))
-        if turns > dtypes.int.max:
-            raise illegal(opt, f"a launch has at most {dtypes.int.max} turns")
+        require(opt, turns <= dtypes.int.max, f"a launch has at most {dtypes.int.max} turns")
         self.axes[opt.axis] = axis._replace(kind=AxisKind.GLOBAL)
-        self.axes.sort(key=lambda one: one.kind)
+        self._sort_axes()
 
     def _tensor_core(self, opt: Opt) -> None:
         """The innermost parts of a sum's loop and of two output axes become a unit's fragments."""
         cores = self.target.compute.tensor_cores
-        if not 0 <= opt.amount < len(cores):
-            raise illegal(opt, f"the target has {len(cores)} tensor cores")
+        require(opt, 0 <= opt.amount < len(cores), f"the target has {len(cores)} tensor cores")
         core, axis = cores[opt.amount], self.axes[opt.axis]
         first = all(done.kind is OptKind.PADTO for done in self.applied)
         if axis.kind is not AxisKind.REDUCE or self.units or not first:
@@ -376,12 +373,9 @@ class Kernel:
         if not isinstance(axis.extent, int) or axis.extent % k:
             raise illegal(opt, f"the sum is no multiple of {k} terms")
         inner = self._cut(rows, m), self._cut(columns, n), self._cut(axis.home, k)
-        lanes: list[int] = []
-        for _ in range(core.threads.bit_length() - 1):
-            lanes.append(self._count)
-            self.axes.append(Axis(self._count, 2, AxisKind.LOCAL, rows))
-            self._count += 1
-        self.axes.sort(key=lambda one: one.kind)
+        lanes = [self._new_number() for _ in range(core.threads.bit_length() - 1)]
+        self.axes += [Axis(lane, 2, AxisKind.LOCAL, rows) for lane in lanes]
+        self._sort_axes()
         self.units.append(Unit(core, rows, columns, *inner, tuple(reversed(lanes))))
 
     def _cut(self, home: UOp, size: int) -> int:
@@ -390,8 +384,7 @@ class Kernel:
         assert place is not None
         axis = self.axes[place]
         assert isinstance(axis.extent, int)
-        outer, inner = self._count, self._count + 1
-        self._count += 2
+        outer, inner = self._new_number(), self._new_number()
         self.axes[place] = Axis(outer, axis.extent // size, axis.kind, home)
         self._splits.splits[axis.number] = Split(outer, inner, size, None)
         return inner
@@ -408,8 +401,7 @@ class Kernel:
             raise illegal(opt, "it takes an output loop of one processor")
         graph, ranges = self._graph()
         found = operand_staging.candidates(graph, ranges[axis.number], before)
-        if not found:
-            raise illegal(opt, "nothing in it is read more than once")
+        require(opt, found, "nothing in it is read more than once")
         if self.in_place and any(self._is_written(one.load) for one in found):
             raise illegal(opt, "the kernel reads what it writes, and a copy would be out of date")
         room = limits.scratch_bytes
@@ -425,15 +417,13 @@ class Kernel:
         else:
             most = 1
         depth = 1 if before else max(opt.amount, 1)
-        if depth > most:
-            raise illegal(opt, f"there can be {most} tiles of an operand at once here")
+        require(opt, depth <= most, f"there can be {most} tiles of an operand at once here")
         nbytes = sum(one.nbytes for one in found)
         if limits.local_size is not None:
             loop, compute = ranges[axis.number], self.target.compute
             tiles = operand_staging.laid_out(graph, loop, found, depth, compute)
             nbytes = sum(one.nbytes * copying.tiles(one) for one, copying in tiles)
-        if nbytes > room:
-            raise illegal(opt, f"its operands are larger than {room} bytes")
+        require(opt, nbytes <= room, f"its operands are larger than {room} bytes")
         self._staged, self._depth, self._before = axis.number, depth, before
 
     def _is_written(self, value: UOp) -> bool:
@@ -444,8 +434,7 @@ class Kernel:
         """Note that a loop of a sum, and those around it, go outside an output loop and those
         inside that one."""
         axis = self.axes[opt.axis]
-        if axis.kind is not AxisKind.REDUCE:
-            raise illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
+        require(opt, axis.kind is AxisKind.REDUCE, f"axis {opt.axis} is of kind {axis.kind.name}")
         inside = [one for one in self.axes[opt.amount :] if one.kind is AxisKind.LOOP]
         if opt.amount < 0 or not inside or len(self.reduces) != 1:
             raise illegal(opt, "it needs one sum, and an output loop that it stands in")
@@ -465,8 +454,7 @@ class Kernel:
         parts = loop_interchange.accumulator_axes(reduce, [ranges[one.number] for one in inside])
         nbytes = prod(int(extent_of(part)) for part in parts) * reduce.dtype.itemsize
         room = self.target.compute.limits.scratch_bytes
-        if nbytes > room:
-            raise illegal(opt, f"{nbytes} bytes would be kept, of at most {room}")
+        require(opt, nbytes <= room, f"{nbytes} bytes would be kept, of at most {room}")
         self._kept = (
             tuple(one.number for one in outside), tuple(one.number for one in inside)
         )  # fmt: skip

@@ -30,6 +30,12 @@ def illegal(opt: Opt, because: str) -> OptError:
     return OptError("this optimisation is not legal here", asked=repr(opt), because=because)
 
 
+def require(opt: Opt, holds: object, because: str) -> None:
+    """OptError, with `because`, where a condition of an Opt does not hold."""
+    if not holds:
+        raise illegal(opt, because)
+
+
 def check(kernel: Kernel, opt: Opt) -> None:
     """OptError where what was noted of a kernel, `opt` last, cannot be carried out."""
     by_home: dict[UOp, list[Axis]] = {}

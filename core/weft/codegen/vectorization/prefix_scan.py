@@ -22,7 +22,7 @@ from weft.base.dtype import dtypes
 from weft.codegen.analysis.affine import affine, affine_through_casts
 from weft.codegen.analysis.ranges import CLOSING, extent_of, loops_of, ranges_of
 from weft.codegen.analysis.substitution import substitute_ranges
-from weft.codegen.analysis.traversal import nodes_of
+from weft.codegen.analysis.traversal import nodes_of, rewrite_once
 from weft.uop.args import AxisKind, RangeArg
 from weft.uop.evaluate import identity_element
 from weft.uop.node import UOp
@@ -61,15 +61,7 @@ def run(sink: UOp) -> UOp:
     nodes = nodes_of(sink)
     if not any(node.op is Ops.REDUCE and _is_unrolled(node) for node in nodes):
         return sink
-    made: dict[UOp, UOp] = {}
-    changed = False
-    for node in nodes:
-        src = tuple([made[source] for source in node.src])
-        same = node if src == node.src else UOp(node.op, node.dtype, src, node.arg)
-        found = _running(same) if node.op is Ops.REDUCE and _is_unrolled(node) else None
-        made[node] = same if found is None else found
-        changed = changed or found is not None
-    return made[sink] if changed else sink
+    return rewrite_once(nodes, {Ops.REDUCE: _running})[sink]
 
 
 def _is_unrolled(reduce: UOp) -> bool:
@@ -77,7 +69,9 @@ def _is_unrolled(reduce: UOp) -> bool:
     return len(loops) == 1 and loops[0].arg.kind is AxisKind.UNROLL
 
 
-def _running(reduce: UOp) -> UOp | None:
+def _running(node: UOp, reduce: UOp) -> UOp | None:
+    if not _is_unrolled(node):
+        return None
     (term,), op = loops_of(reduce), reduce.arg.op
     value = reduce.src[0]
     if reduce.arg.values != 1 or value.op is not Ops.WHERE or value.src[0].op is not Ops.CMPLT:
