@@ -291,7 +291,7 @@ class TensorBase(MixinMethods):
                 steps = (*steps, (Ops.DETACH, None))
         made._uop = node
         made._alias = (base, steps)
-        reference = ref(made, forget)
+        reference: ref[TensorBase] = ref(made, forget)
         remember(reference)
         views.append(reference)
         if len(views) > 64 and len(views) > views.limit:

@@ -8,7 +8,7 @@ in:  a view (see `weft.tensor.alias`), a value of its shape      out: its base, 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 from weft.base.dtype import DType, ImageDType, dtypes
 from weft.base.errors import ArgumentError, GradientError
@@ -19,6 +19,8 @@ from weft.tensor.alias import RESIZED, is_detached, layout, moved, overlaps, res
 from weft.tensor.protocol import grad_enabled, in_grad_mode, record
 from weft.tensor.storage import owned_storage
 from weft.uop import Ops, Reduce, UOp, Window
+
+_Sizes: TypeAlias = tuple[int, ...]
 
 _WHOLE = frozenset({Ops.RESHAPE, Ops.DETACH})
 _BITS = (Ops.BITCAST, RESIZED)
@@ -33,7 +35,7 @@ def write_view(view: Any, value: Any) -> None:
     :raises ArgumentError: if elements of the view are one element of the base.
     """
     base, steps = view._alias
-    where = layout(tuple(base._uop.shape), steps)
+    where = _window(base._uop, steps)
     if overlaps(where):
         raise ArgumentError(
             "several elements of this view are one element of its base",
@@ -81,8 +83,8 @@ def _write(base: Any, steps: Any, where: Any, value: Any) -> None:
         return
     storage = owned_storage(base._uop)
     # a window, though it is the whole, may be written with what moves its elements
-    in_place = storage is not None and isinstance(base._uop.device, str) and not grad_enabled()
-    if kinds <= _WHOLE and not (in_place and base._uop.dtype is storage.dtype):
+    target = None if grad_enabled() or not isinstance(base._uop.device, str) else storage
+    if kinds <= _WHOLE and (target is None or base._uop.dtype is not target.dtype):
         base._take(value._wrap(_reshaped(value._uop, base._uop.shape)))
         return
     image = base._uop.dtype
@@ -91,12 +93,12 @@ def _write(base: Any, steps: Any, where: Any, value: Any) -> None:
         new = value.cast(image.base)
         base._take(_chosen(whole, steps, where, new, kinds).cast(image))
         return
-    if in_place:
+    if target is not None:
         node = value._uop
-        if node.dtype is not storage.dtype:
-            node = record(Ops.BITCAST, storage.dtype, (node,))
+        if node.dtype is not target.dtype:
+            node = record(Ops.BITCAST, target.dtype, (node,))
         window = Window(ShapeTracker((where,)))
-        written = record(Ops.ASSIGN, storage.dtype, (storage, node), window)
+        written = record(Ops.ASSIGN, target.dtype, (target, node), window)
         base._become(_reshaped(written, base._uop.shape), value)
         return
     if storage is not None and isinstance(base._uop.device, tuple):
@@ -111,10 +113,17 @@ def _write_resized(base: Any, steps: Any, value: Any) -> None:
     at = max(place for place, (op, _) in enumerate(steps) if op is RESIZED)
     below, (old, new), above = steps[:at], steps[at][1], steps[at + 1 :]
     part = base._wrap(resized(moved(base._uop, below), new))
-    where = layout(tuple(part._uop.shape), above)
+    where = _window(part._uop, above)
     made = _chosen(part, above, where, value, {op for op, _ in above})
     bits = value._wrap(resized(made._uop, old))
-    _write(base, below, layout(tuple(base._uop.shape), below), bits)
+    _write(base, below, _window(base._uop, below), bits)
+
+
+def _window(base: UOp, steps: Any) -> View:
+    """The layout of a view in `base`: a tensor that shares memory with its base has one."""
+    found = layout(tuple(base.shape), steps)
+    assert found is not None
+    return found
 
 
 def _reshaped(node: UOp, shape: Any) -> UOp:
@@ -167,16 +176,17 @@ def _strided(node: UOp, where: View) -> UOp:
     The axes are split off one after the other, that of the longest stride first: one of n elements
     and stride s is the first axis of the rest, padded to n * s elements and taken as (n, s).
     """
-    axes = [axis for axis, size in enumerate(where.shape) if size != 1]
-    order = sorted(axes, key=lambda axis: -abs(where.strides[axis]))
-    spans = {axis: (where.shape[axis] - 1) * abs(where.strides[axis]) for axis in axes}
-    backwards = [axis for axis in axes if where.strides[axis] < 0]
-    first = where.offset - sum(spans[axis] for axis in backwards)
+    shape, strides = cast(_Sizes, where.shape), cast(_Sizes, where.strides)
+    axes = [axis for axis, size in enumerate(shape) if size != 1]
+    order = sorted(axes, key=lambda axis: -abs(strides[axis]))
+    spans = {axis: (shape[axis] - 1) * abs(strides[axis]) for axis in axes}
+    backwards = [axis for axis in axes if strides[axis] < 0]
+    first = cast(int, where.offset) - sum(spans[axis] for axis in backwards)
     length = 1 + sum(spans.values())
     node = _reshaped(node, (prod(node.shape),)).shrink(((first, first + length),))
     sizes: tuple[int, ...] = ()
     for axis in order:
-        size, stride = where.shape[axis], abs(where.strides[axis])
+        size, stride = shape[axis], abs(strides[axis])
         whole = tuple([(0, n) for n in (*sizes, size)])
         node = node.pad((*[(0, 0) for _ in sizes], (0, size * stride - length)))
         sizes, length = (*sizes, size), length - spans[axis]

@@ -7,7 +7,7 @@ Shapes are given as one tuple or as several arguments; `device` None is the defa
 from __future__ import annotations
 
 import math
-from typing import Any, Self, Unpack
+from typing import Any, Self, Unpack, cast
 
 from weft.base.arguments import index_of, real, shown, whole
 from weft.base.dtype import DType, dtypes, element_dtype
@@ -150,7 +150,8 @@ class CreationMixin(TensorBase):
         wide = _float_for(kind, kwargs.get("device"))
         for end in (start, stop) if dtypes.is_int(kind) else ():
             check_range(_power(real(base, "base"), real(end, "an end")), kind)
-        powers = cls.linspace(start, stop, steps, dtype=wide, **kwargs).pow(float(base), True)
+        kwargs["dtype"] = wide
+        powers = cls.linspace(start, stop, steps, **kwargs).pow(float(base), True)
         if dtypes.is_int(kind):
             # a whole power may come out a little below itself, and is not to lose all of 1 for it
             nearest = powers.round()
@@ -221,7 +222,7 @@ class CreationMixin(TensorBase):
             kind = element_dtype(dtype)
         else:
             kind = dtypes.from_py(ends or 0) if ints else dtypes.default_float
-        for end in ends:
+        for end in cast("list[Number]", ends):
             check_range(end, read_as(kind))
         made = cls._counted(count, start, step, kind, ints, device)
         return made._with_flag(requires_grad)
@@ -315,13 +316,13 @@ class CreationMixin(TensorBase):
         >>> Tensor.eye(2, 3, dtype=dtypes.int).tolist()
         [[1, 0, 0], [0, 1, 0]]
         """
-        n, m = shape_of_arguments((n, n if m is None else m))
+        rows, columns = shape_of_arguments((n, n if m is None else m))
         kind = dtypes.default_float if dtype is None else element_dtype(dtype)
-        least = min(n, m)
+        least = min(rows, columns)
         if least == 0:
-            return cls.zeros(n, m, dtype=kind, device=device)
+            return cls.zeros(rows, columns, dtype=kind, device=device)
         diagonal = cls.ones(least, dtype=kind, device=device).diag()
-        made = diagonal.pad(((0, n - least), (0, m - least)))
+        made = diagonal.pad(((0, rows - least), (0, columns - least)))
         return made._with_flag(requires_grad)
 
     @classmethod

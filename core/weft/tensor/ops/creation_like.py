@@ -23,7 +23,8 @@ def full_like(self: TensorT, fill_value: ArrayLike, **kwargs: Unpack[TensorOptio
         kwargs.setdefault("device", self.device)
         return self.__class__.full(self.shape, fill_value, **kwargs)
     flag = kwargs.pop("requires_grad", None)
-    made = self.__class__.full(self.shape, fill_value, device=self.device, **kwargs)
+    kwargs["device"] = self.device
+    made = self.__class__.full(self.shape, fill_value, **kwargs)
     return self._cut_like(made, flag)
 
 
@@ -54,10 +55,10 @@ def empty_like(self: TensorT, **kwargs: Unpack[TensorOptions]) -> TensorT:
     >>> Tensor([[1, 2], [3, 4]]).empty_like().shape
     (2, 2)
     """
-    kwargs.setdefault("dtype", self._uop.dtype)
+    kind = kwargs.setdefault("dtype", self._uop.dtype)
     layout = None if "device" in kwargs else self.layout
     if layout is not None and layout.axis is not None:
-        flag, kind = kwargs.pop("requires_grad", None), element_dtype(kwargs["dtype"])
+        flag, kind = kwargs.pop("requires_grad", None), element_dtype(kind)
         parts = [
             _part_memory(device, layout.local_shape(self.shape, place), kind)
             for place, device in enumerate(self.device)

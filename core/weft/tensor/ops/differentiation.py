@@ -280,8 +280,9 @@ class DifferentiationMixin(TensorBase):
             made = self._from_node(node, False)
             if receiver.is_leaf and has_hooks():
                 made = through_hooks(receiver, made)
-            receiver.grad = made if receiver.grad is None else receiver.grad + made
-            receiver.grad._requires_grad = False
+            total: Any = made if receiver.grad is None else receiver.grad + made
+            total._requires_grad = False
+            receiver.grad = total
         return self
 
     def retain_grad(self) -> Self:

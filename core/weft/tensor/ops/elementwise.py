@@ -283,11 +283,11 @@ class ElementwiseMixin(TensorBase):
         [-1.0, 2.0]
         """
         kind = least_upper_float(self._uop.dtype)
-        other = self._operand(other)
-        if not isinstance(other, TensorBase):
+        given = self._operand(other)
+        if not isinstance(given, TensorBase):
             size = self.cast(kind).abs()
-            return -size if math.copysign(1.0, other) < 0 else size
-        sign = other.cast(least_upper_float(other._uop.dtype))
+            return -size if math.copysign(1.0, given) < 0 else size
+        sign = given.cast(least_upper_float(given._uop.dtype))
         # a large integer is rounded once, to what the result is
         size = self.cast(least_upper_dtype(kind, sign._uop.dtype)).abs()
         bits = _UNSIGNED[sign._uop.dtype.itemsize]

@@ -179,7 +179,7 @@ def _moved(node: UOp, base: UOp, values: Any) -> Any:
         elif op is Ops.PERMUTE:
             values = values.transpose(arg)
         elif op is Ops.FLIP:
-            values = numpy.flip(values, [i for i, flipped in enumerate(arg) if flipped])
+            values = numpy.flip(values, tuple(i for i, flipped in enumerate(arg) if flipped))
         elif op is Ops.SHRINK:
             values = values[tuple(slice(*bounds) for bounds in arg)]
         elif op is Ops.CAST:

@@ -47,7 +47,8 @@ def is_mask(item: Any) -> bool:
 def flat_index(tensors: list[Any], sizes: list[int], shape: tuple[Any, ...]) -> tuple[Any, int]:
     """Several indices as one into their axes in row-major order; -1 where one is out of range."""
     total = prod(sizes)
-    flat = valid = None
+    flat: Any = None
+    valid: Any = None
     for tensor, size in zip(tensors, sizes):
         index = from_front(wide_enough(tensor, total), size)
         inside = (index >= 0) & (index < size)

@@ -43,7 +43,8 @@ def cat(self: TensorT, *args: ArrayLike, dim: int = 0) -> TensorT:
     >>> Tensor([[1, 2]]).cat(Tensor([[3, 4]]), dim=1).tolist()
     [[1, 2, 3, 4]]
     """
-    self, *args = parts = all_of(self, args, "cat")
+    parts = all_of(self, args, "cat")
+    self = parts[0]
     axis = self._resolve_dim(dim)
     for part in parts:
         same = [s for i, s in enumerate(part.shape) if i != axis]
@@ -66,7 +67,8 @@ def cat(self: TensorT, *args: ArrayLike, dim: int = 0) -> TensorT:
     dtype = least_upper_dtype(*(p._uop.dtype for p in parts))
     nothing = -0.0 if dtypes.is_float(dtype) else 0
     total = sum(p.shape[axis] for p in parts)
-    result, at = None, 0
+    result: Any = None
+    at = 0
     for part in parts:
         size = part.shape[axis]
         pads = tuple(
@@ -114,25 +116,27 @@ def split(self: TensorT, sizes: ShapeLike, dim: int = 0) -> tuple[TensorT, ...]:
         raise ShapeError("a 0-d tensor has no axis to cut", asked=f"split({shown(sizes)})")
     axis = self._resolve_dim(dim)
     length = self.shape[axis]
-    several = isinstance(sizes, (tuple, list))
     asked = f"split({shown(sizes)}, dim={dim}) of shape {say_shape(self.shape)}"
-    sizes = [as_size(s, asked) for s in sizes] if several else as_size(sizes, asked)
-    if not several:
+    if not isinstance(sizes, (tuple, list)):
         # how many pieces there are is for the values of now
-        now, sizes = int(length), int(sizes)
-        if sizes < 0 or (sizes == 0 and now):
-            raise ArgumentError("pieces have at least one element", asked=f"split({sizes})")
-        starts = range(0, now, sizes) if now else (0,)
-        sizes = [min(sizes, now - at) for at in starts]
-    elif fold(sum(sizes)) != length:
-        raise ShapeError(
-            f"the pieces do not add up to {length}",
-            asked=f"split({list(sizes)}, dim={dim}) of shape {self.shape}",
-            because=f"their sum is {say_shape(fold(sum(sizes)))}",
-            try_=f"sizes of {say_shape(length)} in all, or split(n) for pieces of n elements",
-        )
-    pieces, at = [], 0
-    for size in sizes:
+        each = as_size(sizes, asked)
+        now, each = int(length), int(each)
+        if each < 0 or (each == 0 and now):
+            raise ArgumentError("pieces have at least one element", asked=f"split({each})")
+        starts = range(0, now, each) if now else (0,)
+        lengths: list[Size] = [min(each, now - at) for at in starts]
+    else:
+        lengths = [as_size(s, asked) for s in sizes]
+        if fold(sum(lengths)) != length:
+            raise ShapeError(
+                f"the pieces do not add up to {length}",
+                asked=f"split({lengths}, dim={dim}) of shape {self.shape}",
+                because=f"their sum is {say_shape(fold(sum(lengths)))}",
+                try_=f"sizes of {say_shape(length)} in all, or split(n) for pieces of n elements",
+            )
+    pieces: list[TensorT] = []
+    at: Size = 0
+    for size in lengths:
         window = tuple((at, at + size) if i == axis else None for i in range(len(self.shape)))
         pieces.append(self.shrink(window))
         at += size

@@ -223,19 +223,14 @@ def tensor_split(self: TensorT, indices_or_sections: Axes, dim: int = 0) -> tupl
             because="the shapes of the pieces would depend on them",
             try_="x.tensor_split(places.tolist())",
         )
-    several = isinstance(indices_or_sections, (tuple, list))
-    if several:
-        indices_or_sections = [whole(i, "a place to cut at") for i in indices_or_sections]
-    else:
-        indices_or_sections = whole(indices_or_sections, "indices_or_sections")
-    if not several:
-        if indices_or_sections <= 0:
-            raise ArgumentError(
-                "there is at least one piece", asked=f"tensor_split({indices_or_sections})"
-            )
-        each, more = divmod(size, indices_or_sections)
-        return self.split([each + (i < more) for i in range(indices_or_sections)], dim)
-    places = [min(max(i + size if i < 0 else i, 0), size) for i in indices_or_sections]
+    if not isinstance(indices_or_sections, (tuple, list)):
+        sections = whole(indices_or_sections, "indices_or_sections")
+        if sections <= 0:
+            raise ArgumentError("there is at least one piece", asked=f"tensor_split({sections})")
+        each, more = divmod(size, sections)
+        return self.split([each + (i < more) for i in range(sections)], dim)
+    given = [whole(i, "a place to cut at") for i in indices_or_sections]
+    places = [min(max(i + size if i < 0 else i, 0), size) for i in given]
     starts, stops = [0, *places], [*places, size]
     at = self._resolve_dim(dim)
     return tuple(
@@ -252,9 +247,9 @@ def narrow(self: TensorT, dim: int, start: int, length: int) -> TensorT:
     """
     at = self._resolve_dim(dim)
     asked = f"narrow({dim}, {shown(start)}, {shown(length)}) of shape {self.shape}"
-    start, length = as_size(start, asked), as_size(length, asked)
-    start = start + self.shape[at] if isinstance(start, int) and start < 0 else start
-    window = (start, start + length)
+    first, count = as_size(start, asked), as_size(length, asked)
+    first = first + self.shape[at] if isinstance(first, int) and first < 0 else first
+    window = (first, first + count)
     return self.shrink(tuple(window if i == at else None for i in range(len(self.shape))))
 
 

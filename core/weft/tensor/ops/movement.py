@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import copysign, isfinite
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from weft.base.arguments import kind_of, shown
 from weft.base.dtype import DType, dtypes
@@ -113,7 +113,7 @@ class MovementMixin(TensorBase):
         """
         if isinstance(shape, (DType, str)) and not args:
             return self.bitcast(shape)
-        return self.reshape(shape, *args)
+        return self.reshape(cast("ShapeLike", shape), *args)
 
     def expand(self, shape: ShapeLike, *args: Size) -> Self:
         """Axes of size one repeated, new axes in front; -1 keeps an extent.
@@ -233,7 +233,7 @@ class MovementMixin(TensorBase):
         cut = tuple((min(b, 0), min(a, 0)) for b, a in pairs)
         # what goes round is what is left; an edge is mirrored before anything is cut from it
         padded = self._constant_pad(cut, 0) if mode == "circular" else self
-        for axis, (before, after) in enumerate(pairs):
+        for axis, (before, after) in enumerate(cast("list[tuple[int, int]]", pairs)):
             padded = padded._edge_pad(axis, max(before, 0), max(after, 0), mode)
         return padded if mode == "circular" else padded._constant_pad(cut, 0)
 

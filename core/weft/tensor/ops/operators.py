@@ -380,7 +380,8 @@ class OperatorsMixin(TensorBase):
         return self // x, self % x
 
     def __rdivmod__(self, x: ArrayLike) -> tuple[Self, Self]:
-        return x // self, x % self
+        left: Any = x
+        return left // self, left % self
 
     def __contains__(self, value: Any) -> bool:
         """Whether an element equals `value`: `3 in x`, computed now."""

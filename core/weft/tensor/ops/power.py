@@ -35,10 +35,10 @@ def pow(self: TensorT, x: ArrayLike, reverse: bool = False) -> TensorT:
     own = self._uop.dtype
     if own.itemsize == 2 and answered_in(own) is not own:
         return self.cast(dtypes.float32).pow(x, reverse)
-    x, reverse = self._operand(x), flag(reverse, "reverse")
-    if not isinstance(x, TensorBase) and not reverse:
-        return _power_of_number(self, x)
-    a, b, second = self._pair(x)
+    other, reverse = self._operand(x), flag(reverse, "reverse")
+    if not isinstance(other, TensorBase) and not reverse:
+        return _power_of_number(self, other)
+    a, b, second = self._pair(other)
     if reverse:
         a, b = b, a
     left, right = self._wrap_with(a, second), self._wrap_with(b, second)

@@ -59,7 +59,7 @@ def _scan_blocks(
     size = self.shape[at]
     count = fold(ceildiv(size, block))
 
-    def along(x: Any, first: int, last: int) -> Any:
+    def along(x: Any, first: int, last: Any) -> Any:
         return tuple((first, last) if axis == at else None for axis in range(x.ndim))
 
     cut = self

@@ -8,7 +8,7 @@ from weft.base.arguments import index_of, shown, whole
 from weft.base.errors import ArgumentError
 from weft.base.intmath import ceildiv
 from weft.tensor.protocol import TensorBase, TensorT
-from weft.uop import UOp
+from weft.uop import UOp, sint
 from weft.uop.symbolic.sint import fold
 
 
@@ -40,13 +40,15 @@ def edges(padding: Any, axes: int) -> tuple[tuple[int, int], ...]:
         return ((number, number),) * axes
     given = tuple(padding) if isinstance(padding, (tuple, list)) else ()
     numbers = [index_of(p) for p in given]
-    if None not in numbers and len(given) == axes:
-        return tuple((p, p) for p in numbers)
-    if None not in numbers and len(given) == 2 * axes:
-        return tuple(zip(numbers[::2], numbers[1::2]))[::-1]
+    plain = [p for p in numbers if p is not None]
+    if len(plain) == len(given) == axes:
+        return tuple((p, p) for p in plain)
+    if len(plain) == len(given) == 2 * axes:
+        return tuple(zip(plain[::2], plain[1::2]))[::-1]
     pairs = [tuple(map(index_of, p)) for p in given if isinstance(p, (tuple, list))]
-    if len(pairs) == len(given) == axes and all(len(p) == 2 and None not in p for p in pairs):
-        return tuple(pairs)
+    found = [(p[0], p[1]) for p in pairs if len(p) == 2 and p[0] is not None and p[1] is not None]
+    if len(found) == len(given) == axes:
+        return tuple(found)
     raise ArgumentError(
         f"padding has one or two whole numbers for each of {axes} spatial axes",
         asked=f"padding={shown(padding)}",
@@ -76,10 +78,10 @@ def windows_of_axis(self: TensorT, axis: int, size: int, step: int, dilation: in
     count = fold((length - dilation * (size - 1) - 1) // step + 1)
     rank = len(shape)
 
-    def only(pair: tuple[int, int]) -> tuple[Any, ...]:
+    def only(pair: tuple[sint, sint]) -> tuple[Any, ...]:
         return tuple(pair if i == axis else None for i in range(rank))
 
-    def split(x: Any, *sizes: int) -> Any:
+    def split(x: Any, *sizes: sint) -> Any:
         return x.reshape((*shape[:axis], *sizes, *shape[axis + 1 :]))
 
     if dilation == 1 and size <= step:

@@ -185,7 +185,8 @@ def nanmedian(
     values, places = self.isnan().where(math.inf, self).sort(at)
     count = (~self.isnan()).sum(at, keepdim=True, dtype=dtypes.int32)
     rank = ((count - 1).maximum(0) // 2).cast(dtypes.int32)
-    found = (count > 0).where(values.gather(at, rank), math.nan), places.gather(at, rank)
+    value = (count > 0).where(values.gather(at, rank), math.nan)
+    found: list[Any] = [value, places.gather(at, rank)]
     return ValuesIndices(*(x if keepdim else x.squeeze(at) for x in found))
 
 
@@ -248,10 +249,12 @@ def _quantile(
     last = x.movedim(dim, -1)
     missing = last.isnan()
     ordered = missing.where(math.inf, last).sort(-1)[0]
-    count = (~missing).sum(-1, keepdim=True, dtype=dtypes.int32) if skip else size
-    spoilt = (count == 0) if skip else missing.any(-1, keepdim=True)
     kind = last._uop.dtype
-    top = (count - 1).maximum(0).cast(kind) if skip else float(size - 1)
+    if skip:
+        count = (~missing).sum(-1, keepdim=True, dtype=dtypes.int32)
+        spoilt, top = count == 0, (count - 1).maximum(0).cast(kind)
+    else:
+        spoilt, top = missing.any(-1, keepdim=True), float(size - 1)
     flat = share.reshape((-1, *(1,) * len(last.shape)))
     rank = (flat * top)._expanded((flat.shape[0], *last.shape[:-1], 1))
     rows = ordered.unsqueeze(0)._expanded((flat.shape[0], *ordered.shape))

@@ -59,7 +59,8 @@ class WritingMixin(TensorBase):
             return
         flag = self._only_flag(index)
         if flag is not None:
-            self._write_flagged(*flag, value)
+            items, place = flag
+            self._write_flagged(items, place, value)
             return
         spread, places = self._without_flags(index)
         if spread is not self:

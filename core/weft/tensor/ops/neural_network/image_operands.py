@@ -13,6 +13,7 @@ from weft.base.intmath import round_up
 from weft.base.sequences import prod
 from weft.base.settings import settings
 from weft.device import registry
+from weft.tensor.protocol import TensorT
 from weft.uop import sint
 
 CHANNELS = 4
@@ -41,7 +42,9 @@ def image_for(shape: tuple[sint, ...], dtype: Any, device: Any) -> ImageDType | 
     return KINDS[dtype]((height, width, CHANNELS))
 
 
-def drawn(x: Any, w: Any, axis: int, other: int, groups: int = 1) -> tuple[Any, Any]:
+def drawn(
+    x: TensorT, w: TensorT, axis: int, other: int, groups: int = 1
+) -> tuple[TensorT, TensorT]:
     """Both factors of a sum of products, read from images where that can be.
 
     axis, other: the axis of `x` and of `w` that is summed over; that of `x` in `groups` parts, each
@@ -54,7 +57,7 @@ def drawn(x: Any, w: Any, axis: int, other: int, groups: int = 1) -> tuple[Any, 
     if not isinstance(terms, int) or terms < 1:
         return x, w
     more = round_up(terms, CHANNELS) - terms
-    found = []
+    found: list[Any] = []
     for value, where, parts in ((x, axis, groups), (w, other, 1)):
         where %= len(value.shape)
         before, after = value.shape[:where], value.shape[where + 1 :]
