@@ -59,6 +59,7 @@ from weft.device import (
     Target,
     TensorCore,
     Throughput,
+    access_widths,
 )
 from weft.device.hookspecs import API_VERSION, hookimpl, successor_of
 from weft.device.packed_dot import PairDot
@@ -215,6 +216,7 @@ __all__ = [
     "UnknownDevice",
     "VectorStyle",
     "WeftError",
+    "access_widths",
     "accumulator_array",
     "accumulator_axes",
     "affine",

@@ -19,6 +19,7 @@ from weft.device.capabilities import (
     KernelLimits,
     MemoryCaps,
     Target,
+    access_widths,
 )
 from weft.device.catalogue import catalogue
 from weft.device.discovery import Plugin, PluginState
@@ -74,6 +75,7 @@ __all__ = [
     "Target",
     "TensorCore",
     "Throughput",
+    "access_widths",
     "binding",
     "catalogue",
     "flat_memory",

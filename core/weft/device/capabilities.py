@@ -79,7 +79,7 @@ class Feature(StrEnum):
     PARALLEL_COMPILE = "parallel_compile"
     """Its compiler may run in several processes at once."""
     ANY_LANE = "any_lane"
-    """An IF may ask whether any lane of a vector of conditions holds (see ``VectorStyle.any``)."""
+    """An IF may have a vector of conditions: whether any lane holds (see ``any_lane``)."""
 
 
 @dataclass(frozen=True)
@@ -155,6 +155,13 @@ COMMON_DTYPES: frozenset[DType] = frozenset(
     }
 )  # fmt: skip
 """What every C compiler has: booleans, integers of 8 to 64 bits, float32 and float64."""
+
+
+def access_widths(dtype: DType, nbytes: int) -> tuple[int, ...]:
+    """Widths in elements, powers of two from 2 on, of accesses of up to so many bytes; widest
+    first."""
+    most = (nbytes // dtype.itemsize).bit_length()
+    return tuple(1 << bit for bit in range(most - 1, 0, -1))
 
 
 @dataclass(frozen=True)

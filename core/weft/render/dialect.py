@@ -96,8 +96,6 @@ class VectorStyle:
     :param convert: to another vector type of as many lanes; fields ``value``, ``type``.
     :param bitcast: to another vector type of as many bytes; fields ``value``, ``type``.
     :param functions: like ``CDialect.functions``, for vectors of that lane.
-    :param any: whether any lane of a mask is set, on a device with ``Feature.ANY_LANE``; field
-        ``mask``, a vector of integers.
     """
 
     type_name: str = "{short}x{count}"
@@ -120,7 +118,6 @@ class VectorStyle:
             }
         )
     )
-    any: str = "__builtin_reduce_or({mask})"
 
 
 @dataclass(frozen=True)

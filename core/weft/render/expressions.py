@@ -146,24 +146,17 @@ class Expressions:
             return known
         return Expression(self.helpers.convert(known.text, dtype), ATOM, width)
 
-    def _width(self, *sources: UOp) -> int:
+    def mask_width(self, *sources: UOp) -> int:
         """The mask width at which these meet: that of the first that is not a constant."""
         for u in sources:
             if is_mask(u.dtype) and _constant_truth(u) is None:
                 return self.known[u].mask
         return 1
 
-    def condition(self, u: UOp) -> str:
-        """Whether to enter a branch: of a mask, whether any lane is set."""
-        vectors = self.dialect.vectors
-        if not is_mask(u.dtype) or vectors is None:
-            return self.text(u)
-        return vectors.any.format(mask=self.text(u, LOOSE, self._width(u)))
-
     def to_bytes(self, value: UOp) -> str:
         """A mask as bytes of 0 and 1."""
         dtype = dtypes.uint8.vec(value.dtype.count)
-        mask = self.text(value, LOOSE, self._width(value))
+        mask = self.text(value, LOOSE, self.mask_width(value))
         return f"{self.helpers.convert(mask, dtype)} & {self.helpers.const(1, dtype)}"
 
     def from_bytes(self, found: Expression, dtype: DType) -> Expression:
@@ -216,7 +209,7 @@ class Expressions:
     def _logic(self, u: UOp) -> Expression:
         a, b = u.src
         vector = is_mask(a.dtype)
-        width = self._width(a, b) if vector else 0
+        width = self.mask_width(a, b) if vector else 0
         invert = "~" if vector else "!"
         if u.op in (Ops.CMPNE, Ops.XOR) and _constant_truth(b) == (True,) * b.dtype.count:
             return Expression(f"{invert}{self.text(a, UNARY, width)}", UNARY, width)
@@ -232,8 +225,8 @@ class Expressions:
 
     def _where(self, u: UOp) -> Expression:
         condition, yes, no = u.src
-        width = self._width(yes, no, condition) if is_mask(u.dtype) else u.dtype.scalar().itemsize
-        kept = width if is_mask(u.dtype) else 0
+        kept = self.mask_width(yes, no, condition) if is_mask(u.dtype) else 0
+        width = kept or u.dtype.scalar().itemsize
         test = self.text(condition, SHIFT, width if is_mask(condition.dtype) else 0)
         branches = f"{self.text(yes, SHIFT, kept)} : {self.text(no, SHIFT, kept)}"
         return Expression(f"{test} ? {branches}", CHOICE, kept)
@@ -383,7 +376,7 @@ class Expressions:
         return Expression(self.helpers.literal(tuple(map(self.text, u.src)), u.dtype))
 
     def _cat(self, u: UOp) -> Expression:
-        width = self._width(*u.src) if is_mask(u.dtype) else 0
+        width = self.mask_width(*u.src) if is_mask(u.dtype) else 0
         dtype = mask_dtype(width, u.dtype.count) if width else u.dtype
         vectors = self.dialect.vectors
         if vectors is not None and vectors.shuffle and is_pair(u):

@@ -230,6 +230,11 @@ class Extensions:
             try_="declare no pair_dots",
         )
 
+    def any_lane(self, mask: str) -> str:
+        """Whether any lane of a vector of integers is set, on a device with `Feature.ANY_LANE`;
+        the default is clang's builtin."""
+        return f"__builtin_reduce_or({mask})"
+
     def shuffle(self, call: UOp, source: str) -> str:
         """The expression of SHUFFLE, for languages whose work items exchange registers.
 

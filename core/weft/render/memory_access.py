@@ -44,6 +44,12 @@ class MemoryAccess(Expressions):
         self.renderer = renderer
         self._writers[Ops.LOAD] = self._load
 
+    def condition(self, u: UOp) -> str:
+        """The condition of a branch: of a mask, whether any lane is set."""
+        if not is_mask(u.dtype):
+            return self.text(u)
+        return self.renderer.any_lane(self.text(u, LOOSE, self.mask_width(u)))
+
     def place(self, index: UOp, dtype: DType, writing: bool = False) -> Expression:
         """The memory behind an INDEX as an lvalue of `dtype`; booleans as the bytes they are there.
 

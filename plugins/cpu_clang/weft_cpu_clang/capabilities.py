@@ -11,7 +11,6 @@ from weft.plugin import (
     COMMON_DTYPES,
     Capabilities,
     ComputeCaps,
-    DType,
     Feature,
     KernelLimits,
     MachineModel,
@@ -19,6 +18,7 @@ from weft.plugin import (
     Ops,
     PairDot,
     Throughput,
+    access_widths,
     dtypes,
     let_through,
 )
@@ -66,7 +66,7 @@ def describe(toolchain: Toolchain) -> Capabilities:
             scratch_bytes=SCRATCH_BYTES,
         ),
         features=frozenset({Feature.PARALLEL_COMPILE, Feature.THREADS, Feature.ANY_LANE}),
-        vector_widths={dtype: _widths(dtype, facts.vector_bytes) for dtype in known},
+        vector_widths={dtype: access_widths(dtype, facts.vector_bytes) for dtype in known},
         pair_dots=tuple(_PAIR_DOTS[dtype] for dtype in facts.pairs),
         vector_bytes=facts.vector_bytes,
         wide_indices=True,
@@ -110,16 +110,6 @@ def _throughputs(facts: Facts) -> tuple[Throughput, ...]:
         for op, pipes in _PIPES.get(facts.vector_bytes, {}).items()
         if facts.fused or op is not Ops.MULACC
     )
-
-
-def _widths(dtype: DType, register: int) -> tuple[int, ...]:
-    """Powers of two that fit one register, widest first."""
-    widths = []
-    width = register // dtype.itemsize
-    while width > 1:
-        widths.append(width)
-        width //= 2
-    return tuple(widths)
 
 
 def target_name(toolchain: Toolchain) -> str:

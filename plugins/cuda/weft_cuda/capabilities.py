@@ -10,6 +10,7 @@ from weft.plugin import (
     Feature,
     KernelLimits,
     MemoryCaps,
+    access_widths,
     dtypes,
 )
 from weft_cuda.chip import Chip
@@ -61,7 +62,7 @@ def describe(chip: Chip, compiler: str) -> Capabilities:
         ),
         features=frozenset(features),
         # Booleans are compared lane by lane, so there is nothing to gain from reading them at once.
-        vector_widths={d: _widths(d) for d in known if d is not dtypes.bool},
+        vector_widths={d: access_widths(d, ACCESS_BYTES) for d in known if d is not dtypes.bool},
         vector_bytes=0,
         tensor_cores=units_of(chip.capability),
         tiles=TILES if Feature.ASYNC_COPY in features else 2,
@@ -77,13 +78,3 @@ def describe(chip: Chip, compiler: str) -> Capabilities:
         fingerprint=f"{chip.arch};{compiler}",
         speed=chip.name,
     )
-
-
-def _widths(dtype: DType) -> tuple[int, ...]:
-    """Powers of two that one access takes, widest first."""
-    widths = []
-    width = ACCESS_BYTES // dtype.itemsize
-    while width > 1:
-        widths.append(width)
-        width //= 2
-    return tuple(widths)

@@ -13,6 +13,7 @@ from weft.plugin import (
     Feature,
     KernelLimits,
     MemoryCaps,
+    access_widths,
     dtypes,
 )
 from weft_metal.machine import machine_model
@@ -99,4 +100,4 @@ def _widths(dtype: DType) -> tuple[int, ...]:
     """Loads and stores worth using: up to 16 bytes, and up to the language's four lanes."""
     if dtype is dtypes.bool or dtype.itemsize == 8:
         return ()
-    return tuple(n for n in (4, 2) if n <= VECTOR_LANES and n * dtype.itemsize <= VECTOR_BYTES)
+    return tuple(n for n in access_widths(dtype, VECTOR_BYTES) if n <= VECTOR_LANES)

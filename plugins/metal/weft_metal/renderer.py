@@ -107,7 +107,7 @@ class MetalRenderer(CStyleRenderer):
 
     def preamble(self, program: LinearProgram, usage: SourceUsage) -> str:
         """The header, the struct of the variables, and the functions of matrix units."""
-        before = [HEADER]
+        before = [super().preamble(program, usage)]
         if program.variables:
             named = zip(program.variables, program.variable_names)
             fields = [f"{TYPES[u.dtype]} {name};" for u, name in named]

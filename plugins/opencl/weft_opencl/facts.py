@@ -13,6 +13,7 @@ from weft.plugin import (
     KernelLimits,
     MachineModel,
     MemoryCaps,
+    access_widths,
     dtypes,
 )
 
@@ -202,9 +203,6 @@ def describe(facts: Facts) -> Capabilities:
         known.discard(dtypes.float64)
     if facts.half:
         known.add(dtypes.float16)
-    widths = {
-        dtype: tuple(n for n in (16, 8, 4, 2) if n * dtype.itemsize <= WIDEST) for dtype in known
-    }
     features = {Feature.BARRIER}
     if facts.shared_bytes:
         features.add(Feature.SHARED)
@@ -222,7 +220,7 @@ def describe(facts: Facts) -> Capabilities:
             image_size=facts.image_size,
         ),
         features=frozenset(features),
-        vector_widths=widths,
+        vector_widths={dtype: access_widths(dtype, WIDEST) for dtype in known},
         machine=machine_model(facts),
     )
     memory = MemoryCaps(

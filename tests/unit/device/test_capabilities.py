@@ -13,6 +13,7 @@ from weft.device.capabilities import (
     KernelLimits,
     MemoryCaps,
     Target,
+    access_widths,
 )
 
 
@@ -111,3 +112,10 @@ def test_frozen_maps_are_equal_whatever_the_order():
     one, other = FrozenMap({"a": 1, "b": 2}), FrozenMap({"b": 2, "a": 1})
     assert one == other and hash(one) == hash(other)
     assert dict(one) == {"a": 1, "b": 2} and len(one) == 2
+
+
+def test_access_widths_are_powers_of_two_that_fit():
+    assert access_widths(dtypes.float32, 16) == (4, 2)
+    assert access_widths(dtypes.int8, 16) == (16, 8, 4, 2)
+    assert access_widths(dtypes.float64, 8) == () == access_widths(dtypes.float64, 0)
+    assert access_widths(dtypes.float32, 12) == (2,)
