@@ -9,6 +9,7 @@ from weft.base.dtype import DType
 from weft.base.errors import ArgumentError
 from weft.base.sequences import prod
 from weft.nn import init
+from weft.nn.functional.convolution import named_padding, per_axis
 from weft.nn.input_checks import tensor_for
 from weft.nn.module import Layer
 from weft.nn.parameter import parameter
@@ -106,37 +107,17 @@ class _Conv(Layer):
         )
 
     def _per_axis(self, what: str, value: int | tuple[int, ...]) -> tuple[int, ...]:
-        sizes = tuple(value) if isinstance(value, tuple | list) else (value,) * self.axes
-        sizes = tuple(whole(size, what, least=0) for size in sizes)
-        if len(sizes) != self.axes:
-            raise ArgumentError(
-                f"{what} needs one number, or one per spatial axis",
-                asked=f"{what}={value}",
-                because=f"this convolution has {self.axes} spatial axes",
-                try_=f"give {self.axes} numbers",
-            )
-        return sizes
+        return per_axis(value, self.axes, what, least=0)
 
     def _padding(self, padding: int | tuple[int, ...] | str) -> tuple[Any, ...]:
         """A number for each axis, or (before, after) where those differ."""
-        if not isinstance(padding, str):
-            return self._per_axis("padding", padding)
-        if padding == "valid":
-            return (0,) * self.axes
-        if padding != "same" or set(self.stride) != {1}:
-            raise ArgumentError(
-                "this padding cannot be worked out by name",
-                asked=f"padding={padding!r}, kernel {self.kernel_size}, stride {self.stride}",
-                because="'same' needs stride 1; the other name is 'valid'",
-                try_="give the padding as numbers",
-            )
-        spans = [
-            spread * (size - 1)
-            for size, spread in zip(self.kernel_size, self.dilation, strict=True)
-        ]
-        if all(span % 2 == 0 for span in spans):
-            return tuple(span // 2 for span in spans)
-        return tuple((span // 2, span - span // 2) for span in spans)
+        pairs: Any = padding
+        if isinstance(padding, str):
+            pairs = named_padding(padding, self.kernel_size, self.stride, self.dilation, self.axes)
+        if not isinstance(padding, str) or pairs == 0:
+            return self._per_axis("padding", pairs)
+        even = all(before == after for before, after in pairs)
+        return tuple(before for before, _ in pairs) if even else tuple(pairs)
 
 
 def _padding_mode(mode: str) -> str:

@@ -18,15 +18,7 @@ def tensor_for(layer: Any, x: Any, what: str = "input") -> Tensor:
     Arrays are not taken either: whether they should be copied to the layer's device, and in which
     dtype, is for the caller to say.
     """
-    if isinstance(x, Tensor):
-        return x
-    name = type(layer).__name__
-    raise WrongKind(
-        f"the {what} of {name} is a tensor",
-        asked=f"{name} of {shown(x)}",
-        because=f"that is {kind_of(x)}",
-        try_="Tensor(x)",
-    )
+    return x if isinstance(x, Tensor) else tensor_of(x, type(layer).__name__, what)
 
 
 def tensor_of(x: Any, who: str, what: str = "input") -> Tensor:

@@ -6,7 +6,7 @@ from weft.base.dtype import DType
 from weft.base.promotion import least_upper_float
 from weft.base.sequences import prod
 from weft.nn.input_checks import tensor_for
-from weft.nn.norm import BatchNorm, along_channels, check_channels, check_rank, widened
+from weft.nn.norm import BatchNorm, along_channels, check_channels, check_rank, follow, widened
 from weft.nn.training_mode import is_training
 from weft.tensor import Tensor
 
@@ -48,7 +48,9 @@ class _InstanceNormOf(BatchNorm):
             variance = (wide - mean).square().mean(axes, keepdim=True)
             if training:
                 flat = [each.detach().reshape(*x.shape[:2]).mean(0) for each in (mean, variance)]
-                self._follow(flat[0], flat[1], prod(x.shape[2:]))
+                follow(
+                    self.running_mean, self.running_var, *flat, prod(x.shape[2:]), self._share(x)
+                )
         y = (wide - mean) * (variance + self.eps).rsqrt()
         return self._scaled(y, x.dtype, shape).cast(least_upper_float(x.dtype))
 

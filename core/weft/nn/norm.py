@@ -149,34 +149,44 @@ class BatchNorm(_Norm):
         """The same shape as x, (batch, num_features, ...), and its dtype. Raises ShapeError."""
         x = tensor_for(self, x)
         check_channels("batch", x, self.num_features)
-        shape, wide = along_channels(x.ndim), widened(x)
-        mean, variance = self._statistics(wide)
-        scale = (variance + self.eps).rsqrt().reshape(shape)
-        return self._scaled((wide - mean.reshape(shape)) * scale, x.dtype, shape).cast(
-            least_upper_float(x.dtype)
-        )
-
-    def _statistics(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """(mean, variance), each (num_features,)."""
         training = is_training(self)
-        if not training and self.running_mean is not None and self.running_var is not None:
-            return self.running_mean, self.running_var
-        axes = tuple(axis for axis in range(x.ndim) if axis != 1)
-        mean = x.mean(axes)
-        variance = (x - mean.reshape(along_channels(x.ndim))).square().mean(axes)
-        if training and self.track_running_stats:
-            count = prod(x.shape[axis] for axis in axes)
-            self._follow(mean.detach(), variance.detach(), count)
-        return mean, variance
+        share = self._share(x) if training and self.track_running_stats else 0.0
+        running = self.running_mean, self.running_var
+        return by_batch(x, *running, self.weight, self.bias, training, share, self.eps)
 
-    def _follow(self, mean: Tensor, variance: Tensor, count: int) -> None:
+    def _share(self, x: Tensor) -> Any:
+        """How far the running statistics move with this batch, which is counted."""
         seen = self.num_batches_tracked
-        share: Any = self.momentum
         if seen is not None:
             seen.assign(seen + 1)
-        if share is None:
-            share = 1.0 if seen is None else 1.0 / seen.cast(mean.dtype)
-        follow(self.running_mean, self.running_var, mean, variance, count, share)
+        if self.momentum is not None:
+            return self.momentum
+        return 1.0 if seen is None else 1.0 / seen.cast(least_upper_dtype(x.dtype, dtypes.float32))
+
+
+def by_batch(
+    x: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    training: bool,
+    share: Any,
+    eps: float,
+) -> Tensor:
+    """Per channel by the batch's own statistics if `training`, which the running ones follow."""
+    shape, wide = along_channels(x.ndim), widened(x)
+    if training or running_mean is None or running_var is None:
+        axes = tuple(axis for axis in range(x.ndim) if axis != 1)
+        mean = wide.mean(axes)
+        variance = (wide - mean.reshape(shape)).square().mean(axes)
+        if training:
+            count = prod(x.shape[axis] for axis in axes)
+            follow(running_mean, running_var, mean.detach(), variance.detach(), count, share)
+    else:
+        mean, variance = running_mean, running_var
+    y = (wide - mean.reshape(shape)) * (variance + eps).rsqrt().reshape(shape)
+    return scaled(y, weight, bias, x.dtype, shape).cast(least_upper_float(x.dtype))
 
 
 def follow(

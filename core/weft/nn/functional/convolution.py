@@ -36,18 +36,22 @@ def _conv(
         x = x.unsqueeze(0)
         return _conv(axes, x, weight, bias, stride, padding, dilation, groups).squeeze(0)
     if isinstance(padding, str):
-        padding = _named_padding(padding, weight.shape[2:], stride, dilation, axes)
+        padding = named_padding(padding, weight.shape[2:], stride, dilation, axes)
     return x.conv2d(weight, bias, groups, stride, dilation, padding)
 
 
-def _named_padding(name: str, kernel: Any, stride: Any, dilation: Any, axes: int) -> Any:
+def named_padding(name: str, kernel: Any, stride: Any, dilation: Any, axes: int) -> Any:
+    """The (before, after) of each axis for "same", 0 for "valid".
+
+    :raises ArgumentError: for another name, and for "same" with strides.
+    """
     if name == "valid":
         return 0
     strides = stride if isinstance(stride, Sequence) else (stride,)
     if name != "same" or set(strides) != {1}:
         raise ArgumentError(
             "this padding cannot be computed by name",
-            asked=f"padding={name!r}, stride={stride}",
+            asked=f"padding={name!r}, kernel {kernel}, stride {stride}",
             because="'same' needs stride 1; the other name is 'valid'",
             try_="give the padding as numbers",
         )
@@ -318,10 +322,10 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     return tensor_of(input, "pixel_unshuffle").pixel_unshuffle(downscale_factor)
 
 
-def per_axis(value: Any, axes: int, what: str) -> tuple[int, ...]:
+def per_axis(value: Any, axes: int, what: str, least: int = 1) -> tuple[int, ...]:
     """One number for each axis, of one or of as many. :raises ArgumentError: for another count."""
     several = isinstance(value, Sequence)
-    sizes = tuple(whole(n, what, least=1) for n in (value if several else (value,) * axes))
+    sizes = tuple(whole(n, what, least=least) for n in (value if several else (value,) * axes))
     if len(sizes) != axes:
         raise ArgumentError(
             f"{what} needs one number, or one per spatial axis",

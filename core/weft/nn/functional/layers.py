@@ -7,15 +7,13 @@ from typing import Any
 from weft.base.arguments import real, shown
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
-from weft.base.promotion import least_upper_float
-from weft.base.sequences import prod
 from weft.nn.embedding import look_up
 from weft.nn.input_checks import tensor_of
 from weft.nn.norm import (
     along_channels,
     as_shape,
+    by_batch,
     check_channels,
-    follow,
     last_axes,
     normalised,
     scaled,
@@ -90,18 +88,7 @@ def batch_norm(
     x = tensor_of(input, "batch_norm")
     if running_mean is not None:
         check_channels("batch", x, running_mean.shape[0])
-    shape, wide = along_channels(x.ndim), widened(x)
-    if training or running_mean is None or running_var is None:
-        axes = tuple(axis for axis in range(x.ndim) if axis != 1)
-        mean = wide.mean(axes)
-        variance = (wide - mean.reshape(shape)).square().mean(axes)
-        if training:
-            count = prod(x.shape[axis] for axis in axes)
-            follow(running_mean, running_var, mean, variance, count, momentum)
-    else:
-        mean, variance = running_mean, running_var
-    y = (wide - mean.reshape(shape)) * (variance + eps).rsqrt().reshape(shape)
-    return scaled(y, weight, bias, x.dtype, shape).cast(least_upper_float(x.dtype))
+    return by_batch(x, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
 def instance_norm(
