@@ -51,16 +51,22 @@ def as_buffer_view(node: UOp, ctx: ScheduleContext, itemsize: int | None = None)
         return None  # what only stores has its copies made before the write, by order
     alignment = ctx.alignment(node.device)
     start = offset * node.dtype.itemsize
+    if base.op is Ops.BUFFER_VIEW:  # alignment counts from the start of the memory
+        start += base.arg.offset * base.dtype.itemsize
+        base = base.src[0]
     if alignment is None or start % max(alignment, itemsize or node.dtype.itemsize):
         return None
-    return UOp(Ops.BUFFER_VIEW, node.dtype, (base,), BufferView(int(node.size), offset))
+    window = BufferView(int(node.size), start // node.dtype.itemsize)
+    return UOp(Ops.BUFFER_VIEW, node.dtype, (base,), window)
 
 
 @storage.rule(UPat(Ops.BUFFER_VIEW, src=(UPat(Ops.BUFFER_VIEW, name="inner"),), name="node"))
-def views_of_views(node: UOp, inner: UOp) -> UOp:
+def views_of_views(node: UOp, inner: UOp) -> UOp | None:
     """view(view(buffer)) -> view(buffer)"""
-    start = inner.arg.offset * inner.dtype.itemsize
-    offset = start // node.dtype.itemsize + node.arg.offset
+    start, rest = divmod(inner.arg.offset * inner.dtype.itemsize, node.dtype.itemsize)
+    if rest:
+        return None
+    offset = start + node.arg.offset
     return UOp(Ops.BUFFER_VIEW, node.dtype, inner.src, BufferView(node.arg.size, offset))
 
 

@@ -3,6 +3,7 @@ what is stored."""
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,19 @@ def test_memory(source: DType) -> None:
         a = values_for(source, target)
         got = Tensor(a, device="REF").realize().bitcast(target)
         assert got.dtype is target and bits_of(got) == a.tobytes(), target
+
+
+@pytest.mark.parametrize("wait", [False, True], ids=["pending", "computed"])
+@pytest.mark.parametrize("source", ["uint8", "int16", "int32", "int64"])
+def test_windows_that_start_anywhere(source: str, wait: bool) -> None:
+    """The second window is one of the first, whose start need not be aligned for the new dtype."""
+    a = np.arange(1, 41).astype(source)
+    for first, second in itertools.product((1, 2, 3), (0, 1, 2, 3)):
+        for target in ("uint8", "int16", "int32", "int64"):
+            window = Tensor(a).realize()[first : first + 32].contiguous()
+            got = (window.realize() if wait else window)[second : second + 24].bitcast(target)
+            expected = a[first + second :][:24].view(target)
+            assert np.array_equal(got.numpy(), expected), (first, second, target)
 
 
 @pytest.mark.parametrize("source", dtypes.all, ids=repr)
