@@ -64,21 +64,53 @@ def test_decoding_is_that_of_scalars(dtype):
 
 
 @pytest.mark.parametrize("dtype", NARROW)
-@pytest.mark.parametrize("given", [dtypes.double, dtypes.int])
-def test_a_cast_rounds_once(dtype, given):
-    x = argument(given)
+def test_a_cast_of_float64_rounds_once(dtype):
+    x = argument(dtypes.double)
     narrow = _Narrow(frozenset(NARROW), wide=True)
-    tree = encoded(narrow.as_single(x), dtype)
-    rng = np.random.default_rng(2)
-    if given is dtypes.int:
-        values = rng.integers(-(1 << 31), 1 << 31, 4000).astype(np.int32)
-    else:
-        near = values_near(dtype).astype(np.float64)
-        with np.errstate(all="ignore"):
-            values = np.concatenate([near, near * (1 + 1e-12), near * (1 - 1e-12), [1e300]])
-        values = values[~np.isnan(values)]
-    got = evaluate_arrays(tree, {x: values}).tolist()
+    near = values_near(dtype).astype(np.float64)
+    with np.errstate(all="ignore"):
+        values = np.concatenate([near, near * (1 + 1e-12), near * (1 - 1e-12), [1e300]])
+    values = values[~np.isnan(values)]
+    got = evaluate_arrays(encoded(narrow.as_single(x), dtype), {x: values}).tolist()
     want = [to_bits(value.item(), dtype) for value in values]
+    assert [(v, g, w) for v, g, w in zip(values, got, want) if g != w][:5] == []
+
+
+def integers_near_ties(given):
+    """Random integers of every magnitude; what lies by bfloat16's ties, exactly and one beside."""
+    rng = np.random.default_rng(2)
+    low, high = dtypes.min(given), dtypes.max(given)
+    drawn = [int(rng.integers(0, 1 << 63)) >> int(shift) for shift in rng.integers(0, 63, 2000)]
+    ties = [
+        (2 * int(digits) + 1 << int(shift)) + int(off)
+        for digits, shift, off in zip(
+            rng.integers(1 << 7, 1 << 8, 4000), rng.integers(0, 56, 4000), rng.integers(-1, 2, 4000)
+        )
+    ]
+    found = [sign * value for value in [*drawn, *ties, low, high] for sign in (1, -1)]
+    return [value for value in found if low <= value <= high]
+
+
+def bits_of_integer(value, dtype):
+    """The bits of the nearest number, ties to even, in integers alone."""
+    digits = dtypes.finfo(dtype).mantissa_bits + 1
+    size = abs(value)
+    cut = max(size.bit_length() - digits, 0)
+    kept, rest, half = size >> cut, size & ((1 << cut) - 1), (1 << cut) >> 1
+    kept += cut > 0 and (rest > half or (rest == half and kept & 1))
+    return to_bits(math.copysign(math.ldexp(kept, cut), value), dtype)
+
+
+@pytest.mark.parametrize("wide", [True, False], ids=["float64", "no float64"])
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("given", [dtypes.int, dtypes.uint, dtypes.long, dtypes.ulong])
+def test_a_cast_of_integers_rounds_once(dtype, given, wide):
+    x = argument(given)
+    narrow = _Narrow(frozenset(NARROW), wide)
+    values = integers_near_ties(given)
+    held = np.array(values, given.name)
+    got = evaluate_arrays(encoded(narrow.as_single(x), dtype), {x: held}).tolist()
+    want = [bits_of_integer(value, dtype) for value in values]
     assert [(v, g, w) for v, g, w in zip(values, got, want) if g != w][:5] == []
 
 

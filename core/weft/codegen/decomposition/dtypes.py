@@ -96,6 +96,28 @@ def _upper_half(bits: UOp) -> UOp:
     return where(_uint(0x7F800000) < (bits & _uint(0x7FFFFFFF)), nan, result)
 
 
+def _with_digits(value: UOp, digits: int) -> UOp:
+    """A value, an integer rounded to odd so that a float of that many digits represents it.
+
+    A later rounding to bfloat16, to 8 digits, gives what one rounding would. The other narrow
+    floats have no number beyond 2 ** 24 other than infinity.
+    """
+    dtype = value.dtype
+    if not dtypes.is_int(dtype):
+        return value
+    result, least = value, digits
+    while least < 8 * dtype.itemsize:
+        cut = least - 9  # two more digits than bfloat16 has are kept
+        rest = value & value.const_like((1 << cut) - 1)
+        large = value.const_like((1 << least) - 1) < value
+        if not dtypes.is_unsigned(dtype):
+            large = large | (value < value.const_like(-(1 << least)))
+        odd = (value - rest) + value.const_like(1 << (cut - 1))
+        result = where(large & rest.ne(value.const_like(0)), odd, result)
+        least = cut - 1 + digits
+    return result
+
+
 def _is_local(access: UOp) -> bool:
     """Whether an access is to a local array, which holds float32 values without encoding."""
     pointer = access.src[0].dtype
@@ -189,9 +211,11 @@ class _Narrow:
         """A value as a float32, rounded to odd if a later rounding would be a double rounding."""
         if value.dtype is dtypes.float:
             return value
-        if not self.wide or value.dtype.itemsize < 4 or value.dtype is dtypes.bool:
+        if value.dtype.itemsize < 4 or value.dtype is dtypes.bool:
             return value.cast(dtypes.float)
-        exact = value.cast(dtypes.double)
+        if not self.wide:
+            return _with_digits(value, 24).cast(dtypes.float)
+        exact = _with_digits(value, 53).cast(dtypes.double)
         single = exact.cast(dtypes.float)
         back = single.cast(dtypes.double)
         bits = single.bitcast(_UINT)
