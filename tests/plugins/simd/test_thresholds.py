@@ -1,8 +1,11 @@
-"""Thresholds are shares of the caches of a machine."""
+"""Thresholds are shares of the caches of a machine, and all of them stand in one table."""
 
 from __future__ import annotations
 
+import ast
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +20,9 @@ from weft.shape.tracker import ShapeTracker
 from weft.uop import Ops, UOp
 from weft_simd import thresholds
 
+FOLDER = Path(thresholds.__file__).parent
+MODULES = sorted(path for path in FOLDER.rglob("*.py") if path.name != "thresholds.py")
+MASKS = {"_SIGN", "_ONES"}  # bits of a word, which nobody tunes
 EIGHT = ComputeCaps(vector_widths={dtypes.float: (8,)}, vector_bytes=32)
 
 
@@ -58,3 +64,36 @@ def test_an_operand_that_a_cache_holds_is_not_read_in_strips(l2_bytes, exchanged
     compute = replace(EIGHT, limits=limits, machine=MachineModel(l2_bytes=l2_bytes))
     kinds = [opt.kind for opt in by_heuristic(loops_for(ast, simd_target(compute), True)).opts]
     assert (OptKind.SWAP in kinds) == exchanged
+
+
+def tuned_numbers(tree: ast.Module):
+    """The lines of numbers other than 0, 1 and 2 in assignments of a module."""
+    for statement in tree.body:
+        if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
+            continue
+        names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+        for node in ast.walk(statement.value):
+            number = isinstance(node, ast.Constant) and type(node.value) in (int, float)
+            if number and node.value not in (0, 1, 2) and names.isdisjoint(MASKS):
+                yield statement.lineno
+
+
+def test_a_tuned_number_is_found():
+    text = "A = 1\nB = {Ops.ADD: 3}\nC: float = 0.5\n_SIGN = 0x80\ndef f():\n    return 7\n"
+    assert list(tuned_numbers(ast.parse(text))) == [2, 3]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(FOLDER).as_posix())
+def test_numbers_that_were_tuned_stand_in_the_table(path):
+    assert list(tuned_numbers(ast.parse(path.read_text(encoding="utf-8")))) == []
+
+
+def test_every_threshold_has_its_reason_and_is_used():
+    text = Path(thresholds.__file__).read_text(encoding="utf-8")
+    rows = re.findall(r"^([A-Z]\w+(?:, [A-Z]\w+)*) = (.+)$", text, re.M)
+    assert len(rows) > 100 and all("  # " in row for _, row in rows)
+    used = "".join(path.read_text(encoding="utf-8") for path in MODULES)
+    unused = {
+        name for left, _ in rows for name in left.split(", ") if f"thresholds.{name}" not in used
+    }
+    assert unused <= {"FROM_MEMORY"}  # of a function of the table

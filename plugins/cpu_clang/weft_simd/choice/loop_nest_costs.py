@@ -27,36 +27,18 @@ from weft.plugin import (
     ranges_of,
     trip_count,
 )
-from weft_simd.choice.operand_packing import REUSED, Panels
-from weft_simd.thresholds import SAME_SET
-
-MOST_PARTS = 8  # instances side by side along one loop
-BLOCK = 8  # rows of a block where lanes jump
-_UNKNOWN = 64  # taken for an extent that is a variable
-_SCATTER = 1.5  # instructions of one lane that is gathered or scattered
-_SCATTERED_STORE = 1.5  # factor of a scattered store whose cache line is fetched once
-_CONFLICTING_STORE = 6.0  # factor of one whose lines conflict in a cache set
-_TESTED = 3.0  # one element with a test of its own: that, the load, the choice
-_TESTED_LANE = 2.0  # a lane with one: of vectors that begin where their width says most are known
-_TESTS = 4.0  # a vector of what lies side by side under tests that may change from lane to lane
-_NEIGHBOUR = 0.75  # ... and for each of its lanes
-_WINDOW = 16  # terms of a sum beside which such tests are paid for
-_FAR = 0.5  # a vector that comes from further away than a panel would be
-_LONG_PRODUCT = 1024  # terms of which rows of operands are better packed than read as they lie
-_UNPACKED = 1.5  # how much longer it takes where they are not
-LONG_CHAIN = 20  # steps of an element that are worth several vectors at once
-_LONG_SUM = 32  # terms, beside which it does not matter how what else there is is read
-_SHORT_ROW = 7  # terms: too few for lanes along the sum
+from weft_simd import thresholds
+from weft_simd.choice.operand_packing import Panels
 
 
 def estimated_trips(loop: UOp) -> int:
     """The trip count of a loop; a guess if it is not constant."""
-    return trip_count(loop, _UNKNOWN)
+    return trip_count(loop, thresholds.UNKNOWN_TRIPS)
 
 
 def estimated_iterations(loops: Iterable[UOp]) -> int:
     """The number of iterations of a loop nest, with a guess for each unknown trip count."""
-    return iteration_count(loops, _UNKNOWN)
+    return iteration_count(loops, thresholds.UNKNOWN_TRIPS)
 
 
 class LoopNestCosts:
@@ -102,7 +84,7 @@ class LoopNestCosts:
             return False
         (reduce,) = self.reduces
         nest, own = self.kernel.nests[reduce], loops_of(reduce)
-        if len(own) != 1 or len(nest) != 2 or estimated_trips(own[0]) > _SHORT_ROW:
+        if len(own) != 1 or len(nest) != 2 or estimated_trips(own[0]) > thresholds.SHORT_ROW:
             return False
         (row,) = nest.difference(own)
         whole = {row: estimated_trips(own[0]), own[0]: 1}
@@ -153,7 +135,7 @@ class LoopNestCosts:
     def is_dominated_by_reduction(self, store: UOp) -> bool:
         """Whether what is stored takes so long to add up that the loops had better suit the sum."""
         return any(
-            self.sizes[reduce] >= _LONG_SUM * self.sizes[store]
+            self.sizes[reduce] >= thresholds.LONG_SUM * self.sizes[store]
             for reduce in self.reduces
             if reduce in store.toposort(gate=lambda u: u is store or u.op is not Ops.STORE)
         )
@@ -220,20 +202,21 @@ class LoopNestCosts:
         nest = self.kernel.nests[root]
         size = self.sizes[root] / width
         if width > 1 and self.prevents_packing(root, loop):
-            size *= _UNPACKED
+            size *= thresholds.UNPACKED_PRODUCT
         total = size * self.operations
         for access in self.inside[root]:
             total += size * self.access_cost(access, loop, width)
         if root.op is Ops.REDUCE and loop in loops_of(root) and width > 1:
             done = self.sizes[root] / estimated_iterations(loops_of(root))
             total += done * 2.0 * math.log2(width)
-            total += size * _FAR * sum(self.is_read_again(a, nest) for a in self.inside[root])
+            again = sum(self.is_read_again(access, nest) for access in self.inside[root])
+            total += size * thresholds.UNPACKED_VECTOR * again
         return total
 
     def is_read_again(self, access: Access, nest: frozenset[UOp]) -> bool:
         """Whether many turns read the same, which a panel could hold for lanes along the output."""
         again = estimated_iterations(loop for loop in nest if not access.depends(loop))
-        return self.panels.possible and again >= REUSED
+        return self.panels.possible and again >= thresholds.REUSED
 
     def prevents_packing(self, root: UOp, loop: UOp) -> bool:
         """Whether lanes along a long sum of products would keep its operands from being packed.
@@ -247,28 +230,30 @@ class LoopNestCosts:
         loads = [access for access in self.inside[root] if access.node.op is Ops.LOAD]
         again = [self.panels.reuse_count(access, root) for access in loads]
         terms = estimated_iterations(own)
-        return terms >= _LONG_PRODUCT and len(loads) > 1 and min(again) >= REUSED
+        reused = len(loads) > 1 and min(again) >= thresholds.REUSED
+        return terms >= thresholds.LONG_PRODUCT and reused
 
     def access_cost(self, access: Access, loop: UOp, width: int) -> float:
         if not access.depends(loop):
             return 1.0
         if width == 1:
-            return _TESTED if self.is_tested(access, loop) else 1.0
+            return thresholds.TESTED_ELEMENT if self.is_tested(access, loop) else 1.0
         if loop not in access.hidden and access.steps[loop] == 1:
             return 1.0
         if loop in access.hidden:
             step = access.lane_stride(loop, width)
             if step == 1 or (step == 0 and access.node.op is Ops.LOAD):
                 return 1.0
-            if self.terms >= _WINDOW and self.is_contiguous(access, loop):
-                return _TESTS + _NEIGHBOUR * width
+            if self.terms >= thresholds.TESTED_TERMS and self.is_contiguous(access, loop):
+                return thresholds.TESTED_VECTOR + thresholds.TESTED_NEIGHBOUR * width
         if access.node.op is Ops.STORE:
             apart = access.steps.get(loop, 0) * access.node.src[1].dtype.itemsize
-            once = apart % SAME_SET or self.run(access) >= BLOCK
-            return (_SCATTERED_STORE if once else _CONFLICTING_STORE) * _SCATTER * width
-        packed = 1.0 + _SCATTER * width / self.panels.gather_reuse(access, loop)
+            once = apart % thresholds.SAME_SET or self.run(access) >= thresholds.STRIDED_BLOCK
+            factor = thresholds.SCATTERED_STORE if once else thresholds.CONFLICTING_STORE
+            return factor * thresholds.LANE_ACCESS * width
+        packed = 1.0 + thresholds.LANE_ACCESS * width / self.panels.gather_reuse(access, loop)
         overlap = self.is_tested(access, loop) and estimated_trips(loop) % width
-        return min((_TESTED_LANE if overlap else _SCATTER) * width, packed)
+        return min((thresholds.TESTED_LANE if overlap else thresholds.LANE_ACCESS) * width, packed)
 
     def is_tested(self, access: Access, loop: UOp) -> bool:
         """Whether elements that lie apart are read or not by where they stand along a loop, as at
@@ -288,6 +273,6 @@ class LoopNestCosts:
         """How many neighbours are stored by loops short enough to be written out."""
         length = 1
         for loop, step in sorted(store.steps.items(), key=lambda pair: abs(pair[1])):
-            if abs(step) == length and estimated_trips(loop) <= MOST_PARTS:
+            if abs(step) == length and estimated_trips(loop) <= thresholds.MOST_INSTANCES:
                 length *= estimated_trips(loop)
         return length

@@ -34,12 +34,7 @@ from weft.plugin import (
 )
 from weft_simd import thresholds
 from weft_simd.choice.reduction_loop_order import in_order
-from weft_simd.thresholds import SAME_SET
 
-REUSED = 32  # turns after which packing what they all read is paid for
-_PARTS = 8  # of the work that share one panel, where threads share the work
-_SHORTEST = 16  # terms for which it is worth taking up the sums so far
-_MANY_TILES = 40  # that read an operand, each a little sooner where it is packed
 _LOOP = frozenset({AxisKind.LOOP})
 
 
@@ -114,7 +109,7 @@ class Panels:
             and not access.depends(loop)
             and isinstance(extent_of(loop), int)
         ]
-        return loops if iteration_count(loops, 1) >= REUSED else []
+        return loops if iteration_count(loops, 1) >= thresholds.REUSED else []
 
     def _reuse_loops(self, lane: UOp) -> list[UOp]:
         """The loops that are left and share what the lanes read, in every sum that has such."""
@@ -155,11 +150,11 @@ class Panels:
             itemsize = access.node.dtype.itemsize
             row = access.steps.get(term, 0) * itemsize
             own = (u for u in self.kernel.nests[self.reduces[0]] if access.depends(u))
-            if term in access.hidden or row % SAME_SET == 0:
+            if term in access.hidden or row % thresholds.SAME_SET == 0:
                 return False
             if iteration_count(own, 1) * itemsize > self.near:
                 return False
-        return bool(mine) and tiles < _MANY_TILES
+        return bool(mine) and tiles < thresholds.MANY_TILES
 
     def _instances(self, home: UOp) -> int:
         """How many elements of a loop are done side by side."""
@@ -199,7 +194,7 @@ class Panels:
                 return place, extent
             if len(self.kernel.reduces) > 1:
                 return None
-            if most >= _SHORTEST or (most > 1 and place < len(extents) - 1):
+            if most >= thresholds.SHORTEST_BLOCK or (most > 1 and place < len(extents) - 1):
                 even = [n for n in range(max(2, most // 2), most + 1) if extent % n == 0]
                 return place, even[-1] if even else ceildiv(extent, ceildiv(extent, most))
         return None
@@ -223,9 +218,9 @@ class Panels:
         home = in_order(kernel, loops_of(reduce))[deep]
         if len(self.kernel.reduces) > 1 or (not deep and part == trip_count(home, 1)):
             first = self._strips_inside(kernel, lane, first)
-            first = _fill_place_for_threads(kernel, first, 4 * REUSED)
+            first = _fill_place_for_threads(kernel, first, 4 * thresholds.REUSED)
             return kernel.attempt(OptKind.PACK, first, 0)
-        first = _fill_place_for_threads(kernel, first, REUSED)
+        first = _fill_place_for_threads(kernel, first, thresholds.REUSED)
         inner = self._partial_sum_place(kernel, reduce, first)
         place = kernel.axis_of(home, frozenset({AxisKind.REDUCE}))
         if inner is None or place is None:
@@ -294,7 +289,7 @@ class Panels:
         ):
             inner -= 1
             trip_count *= _remaining_extent(kernel.axes[inner])
-        if trip_count >= REUSED or inner == first:
+        if trip_count >= thresholds.REUSED or inner == first:
             return inner
         rows = _remaining_extent(kernel.axes[inner - 1])
         block = ceildiv(rows, ceildiv(rows * trip_count * nbytes, self.panel))
@@ -330,7 +325,7 @@ def _fill_place_for_threads(kernel: Kernel, first: int, least: int) -> int:
     trip_count = math.prod(
         _remaining_extent(axis) for axis in kernel.axes[first:] if axis.kind is AxisKind.LOOP
     )
-    wanted = ceildiv(_PARTS, outside)
+    wanted = ceildiv(thresholds.THREAD_PARTS, outside)
     if trip_count // least < wanted:
         # two parts that are a little short are better than one that no other thread can share
         whole = trip_count / least if outside == 1 else trip_count // least
@@ -338,7 +333,7 @@ def _fill_place_for_threads(kernel: Kernel, first: int, least: int) -> int:
     parts = min(wanted, rows)
     if parts < 2:
         return first
-    even = min(_PARTS, outside * parts)
+    even = min(thresholds.THREAD_PARTS, outside * parts)
 
     def cost(length: int) -> tuple[int, int]:
         return round_up(outside * ceildiv(rows, length), even) * length, -length
@@ -358,7 +353,7 @@ def _has_cache_conflicts(accesses: Sequence[Access], reduce: UOp) -> bool:
         for access in accesses
         for loop in loops_of(reduce)
     )
-    return any(nbytes > 0 and nbytes % (2 * SAME_SET) == 0 for nbytes in apart)
+    return any(nbytes > 0 and nbytes % (2 * thresholds.SAME_SET) == 0 for nbytes in apart)
 
 
 def _remaining_extent(axis: Axis) -> int:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from weft.plugin import Access, AxisKind, Ops, OptKind, UOp, loops_of, may_pack
+from weft_simd import thresholds
 from weft_simd.choice import (
     reduction_loop_order,
     sliding_window_reuse,
@@ -19,21 +20,13 @@ from weft_simd.choice import (
     tile_shapes,
 )
 from weft_simd.choice.loop_nest_costs import (
-    LONG_CHAIN,
-    MOST_PARTS,
     LoopNestCosts,
     estimated_iterations,
     estimated_trips,
 )
 from weft_simd.choice.vector_lanes import share
-from weft_simd.thresholds import HIDDEN_LOAD, NEAREST, l1_share
 
-_TILE_FACTORS = range(1, MOST_PARTS + 1)
-_CHAINS = 8  # long ones that are written out: what more of them hold does not fit registers
-_WINDOWS, _TESTED_WINDOWS = 4, 3  # side by side; where elements are tested or picked one by one
-_MOST_BODY = 128  # values written out in one loop body
-_FEW = 16  # turns of a loop that is written out whole
-_WINDOW_BODY = 160  # values written out, of windows of which those of a tile have rows in common
+_TILE_FACTORS = range(1, thresholds.MOST_INSTANCES + 1)
 
 
 class RegisterTiles(LoopNestCosts):
@@ -43,7 +36,7 @@ class RegisterTiles(LoopNestCosts):
         """UPCAST the output loops over which what is loaded can be used again."""
         nest, accesses = self.kernel.nests[reduce], self.reads_of(reduce)
         own = set(loops_of(reduce))
-        if self.short_rows or estimated_iterations(own) < 4:
+        if self.short_rows or estimated_iterations(own) < thresholds.LEAST_TILED_TERMS:
             return
         apply_skinny_gemm = self.kernel, reduce, self.lanes_of, accesses
         if streaming_reductions.short_rows(
@@ -66,8 +59,9 @@ class RegisterTiles(LoopNestCosts):
         )
         best: tuple[float, tuple[int, ...]] | None = None
         # what waits in registers for its use, beside the sums: a side of the tile, and some more
-        waiting, spare = self.longest(nest), 4 if asked else 2
-        near = l1_share(self.machine, NEAREST)
+        waiting = self.longest(nest)
+        spare = thresholds.GATED_REGISTERS if asked else thresholds.SPARE_REGISTERS
+        near = thresholds.l1_share(self.machine, thresholds.NEAREST)
         for factors in self.tilings(loops, fixed):
             room = self.registers - max(waiting, *factors) - spare
             cost = self.tile_cost(
@@ -82,7 +76,7 @@ class RegisterTiles(LoopNestCosts):
                     cost = tile_shapes.fetched_cost(cost, nbytes, work, self.registers)
                 cost += self.scattered_store_cost(reduce, scattered, factors)
                 cost /= math.prod(share(e, f) for (_, e), f in zip(loops, factors))
-            if cost is not None and (best is None or cost < best[0] - 1e-9):
+            if cost is not None and (best is None or cost < best[0] - thresholds.EQUAL_COST):
                 best = (cost, factors)
         if best is None:
             return
@@ -244,16 +238,17 @@ class RegisterTiles(LoopNestCosts):
                 count *= factors[i]
             loads += count * cost
         latency = self.machine.multiply_add_latency
-        return max(work * 0.5, loads * 0.5, latency) / work + HIDDEN_LOAD * loads / work
+        busy = max(thresholds.ISSUE * max(work, loads), latency)
+        return busy / work + thresholds.HIDDEN_LOAD * loads / work
 
     def overlap(self, reduce: UOp) -> bool:
         """Windows side by side that read the same, where all of them can be written out."""
         reads = self.reads_of(reduce)
-        if self.steps(reduce, loops_of(reduce)) >= LONG_CHAIN:
+        if self.steps(reduce, loops_of(reduce)) >= thresholds.LONG_CHAIN:
             return False
         loads = (access.node.src[0] for access in reads if access.node.op is Ops.LOAD)
         few = self.is_scattered(reduce) or any(place in self.gates for place in loads)
-        most = _TESTED_WINDOWS if few else _WINDOWS
+        most = thresholds.TESTED_WINDOWS if few else thresholds.WINDOWS
         return sliding_window_reuse.side_by_side(self.kernel, reduce, reads, self.lanes_of, most)
 
     def is_scattered(self, reduce: UOp) -> bool:
@@ -271,8 +266,9 @@ class RegisterTiles(LoopNestCosts):
         known = self.axis(lane, frozenset({AxisKind.LOOP}))
         if known is None or known[1] < 4 or not self.is_output(lane):
             return False
-        long = [f for f in (16, 8) if f <= self.registers // 2 and known[1] % f == 0]
-        wide = [f for f in long if known[1] >= 8 * f and len(self.reduces) == 1]
+        runs = (thresholds.LONG_RUN, thresholds.SHORT_RUN)
+        long = [f for f in runs if f <= self.registers // 2 and known[1] % f == 0]
+        wide = [f for f in long if known[1] >= thresholds.LEAST_RUNS * f and len(self.reduces) == 1]
         factor = next(f for f in (*wide, 4, 2, 3, 4) if known[1] % f == 0 or f == 4)
         return self.kernel.attempt(OptKind.UPCAST, known[0], factor)
 
@@ -290,7 +286,7 @@ class RegisterTiles(LoopNestCosts):
         windows of a tile have some of them in common: each is then read once (4 windows of 7 rows:
         10 instead of 28). How many there are; 1 where there are none, or more than `most`."""
         loops = [loop for loop in loops_of(reduce) if estimated_trips(loop) > 1]
-        if len(loops) < 2 or any(estimated_trips(loop) > _FEW for loop in loops):
+        if len(loops) < 2 or max(map(estimated_trips, loops)) > thresholds.UNROLLED_TRIPS:
             return 1
         reads = self.reads_of(reduce)
         if not reads:
@@ -323,10 +319,11 @@ class RegisterTiles(LoopNestCosts):
             self.widen(reduce)
         work = self.unrolled_instances(nest) * self.together[loops]
         work = self.unroll_structural_zeros(reduce, work)
-        work *= self.unroll_shared_rows(reduce, _WINDOW_BODY // work)
-        room = _MOST_BODY // (4 if scattered else 1) // work
-        if not scattered and self.steps(reduce, loops_of(reduce)) >= LONG_CHAIN:
-            room = min(room, max(1, _CHAINS // work))
+        work *= self.unroll_shared_rows(reduce, thresholds.WINDOW_BODY_VALUES // work)
+        values = thresholds.GATHERED_BODY_VALUES if scattered else thresholds.BODY_VALUES
+        room = values // work
+        if not scattered and self.steps(reduce, loops_of(reduce)) >= thresholds.LONG_CHAIN:
+            room = min(room, max(1, thresholds.LONG_CHAINS // work))
         in_pairs = may_pack(reduce, self.kernel.target.compute.pair_dots)
         for loop in reversed(reduction_loop_order.in_order(self.kernel, loops)):
             known = self.axis(loop, frozenset({AxisKind.REDUCE}))
@@ -334,13 +331,15 @@ class RegisterTiles(LoopNestCosts):
                 continue
             # to pick lanes takes longer than a sum waits for the one before
             batch_gathered_rows = scattered and loop in self.lanes_of
-            if known[1] <= min(room, _FEW) and not batch_gathered_rows:
+            if known[1] <= min(room, thresholds.UNROLLED_TRIPS) and not batch_gathered_rows:
                 if self.kernel.attempt(OptKind.UNROLL, known[0], 0):
                     room //= known[1]
                     work *= known[1]
                 continue
-            most = 4 if not batch_gathered_rows else 2 if known[1] > _FEW else 1
-            wanted = max(min(room, max(1, 8 // work), most), 2 if in_pairs else 1)
+            most = min(thresholds.UNROLLED, room, max(1, thresholds.ACCUMULATORS // work))
+            if batch_gathered_rows:
+                most = min(most, 2 if known[1] > thresholds.UNROLLED_TRIPS else 1)
+            wanted = max(most, 2 if in_pairs else 1)
             parts = range(wanted & ~1, 1, -2) if in_pairs else range(wanted, 1, -1)
             amount = next((n for n in parts if known[1] % n == 0), 1)
             if amount > 1:

@@ -22,20 +22,13 @@ from weft.plugin import (
     Ops,
     OptKind,
     UOp,
-    ceildiv,
     extent_of,
     iteration_count,
     loops_of,
 )
 from weft_simd import thresholds
-from weft_simd.choice.loop_nest_costs import LONG_CHAIN
 
-_FEWEST = 16  # rows, so that there is something left to share out
-_TOGETHER, _REGISTERS = 4, 32  # rows side by side, and the registers that this takes
-_LEVELS, _PIECE, _SIMPLE = 3, 16, 5  # sums of a running one, terms and operations of each
 _COSTLY = frozenset({Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.POW})
-_WASTE = 1.03  # where the last of them overlap those before
-_FEW = 8  # turns that need no lanes
 
 
 def together(
@@ -50,7 +43,7 @@ def together(
     if row is None:
         return _batch_prefix_scans(kernel)
     rows, place = extent_of(row), kernel.axis_of(row, frozenset({AxisKind.LOOP}))
-    if place is None or not isinstance(rows, int) or rows < _FEWEST:
+    if place is None or not isinstance(rows, int) or rows < thresholds.LEAST_BATCHED_ROWS:
         return False
     nbytes = _row_bytes(kernel, inside, row)
     each = sum(nbytes.values())
@@ -59,16 +52,16 @@ def together(
     read = (access.node.src[0].src[0] for access in kernel.accesses if access.node.op is Ops.LOAD)
     whole = rows * sum(nbytes.get(buffer, 0) for buffer in set(read) if _exceeds_cache(buffer))
     machine = kernel.target.compute.machine
+    nearest = thresholds.l1_share(machine, thresholds.NEAREST)
     most = (
-        min(_TOGETHER, (thresholds.l1_share(machine, thresholds.NEAREST) - 1) // each)
+        min(thresholds.BATCHED_ROWS_TOGETHER, (nearest - 1) // each)
         if whole <= thresholds.l2_share(machine, thresholds.BATCHED_ROWS)
         else _rows_from_memory(kernel, whole, each)
     )
-    if registers < _REGISTERS:
-        most = min(most, _TOGETHER // 2)
-    waste = 1.0 if kernel.in_place or row in kernel.once else _WASTE
-    counts = range(most, 1, -1)
-    amount = next((n for n in counts if ceildiv(rows, n) * n <= waste * rows), 0)
+    if registers < thresholds.BATCHING_REGISTERS:
+        most = min(most, thresholds.BATCHED_ROWS_TOGETHER // 2)
+    waste = 1.0 if kernel.in_place or row in kernel.once else thresholds.OVERLAP_WASTE
+    amount = thresholds.even_part(rows, most, 2, waste)
     if not amount:
         return False
     return kernel.attempt(OptKind.UPCAST, place, amount)
@@ -80,16 +73,17 @@ def _batch_prefix_scans(kernel: Kernel) -> bool:
     Each level waits for the one before. Only additions with few operations qualify: comparisons,
     conditions and exponentials hide that latency."""
     shared = frozenset.intersection(*kernel.nests.values()) if kernel.reduces else frozenset()
-    if len(shared) != 1 or len(kernel.reduces) < _LEVELS or not kernel.fills:
+    if len(shared) != 1 or len(kernel.reduces) < thresholds.SCAN_LEVELS or not kernel.fills:
         return False
-    if _steps(kernel) > _SIMPLE * len(kernel.reduces):
+    if _steps(kernel) > thresholds.SCAN_OPERATIONS * len(kernel.reduces):
         return False
     for reduce in kernel.reduces:
-        if reduce.arg.op is not Ops.ADD or iteration_count(loops_of(reduce), 1 << 20) > _PIECE:
+        terms = iteration_count(loops_of(reduce), thresholds.UNKNOWN_LONG)
+        if reduce.arg.op is not Ops.ADD or terms > thresholds.SCAN_TERMS:
             return False
     (row,) = shared
     rows, place = extent_of(row), kernel.axis_of(row, frozenset({AxisKind.LOOP}))
-    if place is None or not isinstance(rows, int) or rows < _FEWEST:
+    if place is None or not isinstance(rows, int) or rows < thresholds.LEAST_BATCHED_ROWS:
         return False
     counts = (n for n in range(kernel.target.compute.walks, 1, -1) if rows % n == 0)
     return any(kernel.attempt(OptKind.UPCAST, place, count) for count in counts)
@@ -100,7 +94,8 @@ def _rows_from_memory(kernel: Kernel, whole: int, each: int) -> int:
     compute, machine = kernel.target.compute, kernel.target.compute.machine
     if whole <= thresholds.last_level_bytes(machine):
         return 1
-    if each >= thresholds.l1_share(machine, thresholds.LONG_ROW) and _steps(kernel) >= LONG_CHAIN:
+    is_long = each >= thresholds.l1_share(machine, thresholds.LONG_ROW)
+    if is_long and _steps(kernel) >= thresholds.LONG_CHAIN:
         return 1  # what is computed takes as long as memory
     return min(compute.walks, thresholds.l2_share(machine, thresholds.STREAMED_ROWS) // each)
 
@@ -108,7 +103,7 @@ def _rows_from_memory(kernel: Kernel, whole: int, each: int) -> int:
 def _steps(kernel: Kernel) -> int:
     """About how many operations an element takes."""
     below = kernel.sink.toposort()
-    return sum(LONG_CHAIN if u.op in _COSTLY else u.op in GroupOp.ALU for u in below)
+    return sum(thresholds.LONG_CHAIN if u.op in _COSTLY else u.op in GroupOp.ALU for u in below)
 
 
 def _row(kernel: Kernel, lanes_of: Mapping[UOp, int]) -> UOp | None:
@@ -126,7 +121,7 @@ def _row(kernel: Kernel, lanes_of: Mapping[UOp, int]) -> UOp | None:
         if (
             own
             and not any(loop in lanes_of for loop in own)
-            and iteration_count(own, 1 << 20) > _FEW
+            and iteration_count(own, thresholds.UNKNOWN_LONG) > thresholds.SCALAR_TRIPS
         ):
             return None
     return row if any(_has_dependent_use(kernel, root) for root in kernel.nests) else None
@@ -154,9 +149,8 @@ def _row_bytes(
             if row in access.hidden and _exceeds_cache(buffer):
                 return {}
             value = access.node if access.node.op is Ops.LOAD else access.node.src[1]
-            along = iteration_count(
-                (loop for loop in nest if loop is not row and access.depends(loop)), 1 << 20
-            )
+            loops = (loop for loop in nest if loop is not row and access.depends(loop))
+            along = iteration_count(loops, thresholds.UNKNOWN_LONG)
             found[buffer] = max(found.get(buffer, 0), along * value.dtype.itemsize)
     return found
 

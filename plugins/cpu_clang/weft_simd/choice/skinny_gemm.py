@@ -16,13 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.plugin import Access, AxisKind, Kernel, Ops, OptKind, UOp, ceildiv, extent_of, loops_of
+from weft.plugin import Access, AxisKind, Kernel, Ops, OptKind, UOp, extent_of, loops_of
 from weft_simd import thresholds
 
-_ROWS = 8  # rows of it that are read for one another: as many as are written out
-_RUN, _SHORTEST = 16, 8  # tiles of a run
-_WASTE = 1.03
-_FEWEST = 12  # rows of the result: with less it is memory that is waited for in any case
 _LOOP, _SUM = frozenset({AxisKind.LOOP}), frozenset({AxisKind.REDUCE})
 
 
@@ -38,7 +34,8 @@ def apply_skinny_gemm(kernel: Kernel, reduce: UOp, lane: UOp, accesses: Sequence
         return False
     trip_count, columns, height = map(int, whole)
     matrix = next((a for a in accesses if _is_matrix(a, loop, lane, row)), None)
-    if matrix is None or height < _FEWEST or trip_count < 8 * _ROWS or not _has_local_array(kernel):
+    few = height < thresholds.SKINNY_LEAST_ROWS or trip_count < 8 * thresholds.SKINNY_ROWS
+    if matrix is None or few or not _has_local_array(kernel):
         return False
     size = matrix.node.dtype.itemsize
     machine = kernel.target.compute.machine
@@ -85,14 +82,13 @@ def _apply_opts(kernel: Kernel, loop: UOp, lane: UOp, row: UOp, nbytes: int) -> 
         wide *= int(extent) if isinstance(extent, int) else 1
     if not isinstance(tiles, int):
         return False
-    most = min(_RUN, tiles // 2, _kept_bytes(kernel) // (wide * nbytes))
-    even = (n for n in range(most, _SHORTEST - 1, -1) if ceildiv(tiles, n) * n <= _WASTE * tiles)
-    run = next(even, 0)  # else too much of the last run would be done twice
+    most = min(thresholds.SKINNY_RUN, tiles // 2, _kept_bytes(kernel) // (wide * nbytes))
+    run = thresholds.even_part(tiles, most, thresholds.SKINNY_SHORTEST_RUN)
     if not run or not kernel.attempt(OptKind.SPLIT, first, run):
         return False
     place = kernel.axis_of(loop, _SUM)
     return (
         place is not None
-        and kernel.attempt(OptKind.SPLIT, place, _ROWS)
+        and kernel.attempt(OptKind.SPLIT, place, thresholds.SKINNY_ROWS)
         and kernel.attempt(OptKind.KEEP, place, first + 1)
     )

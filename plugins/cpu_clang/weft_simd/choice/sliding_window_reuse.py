@@ -15,10 +15,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from weft.plugin import Access, AxisKind, Kernel, Ops, OptKind, UOp, ceildiv, extent_of, loops_of
-
-_WRITTEN_OUT = 36  # terms of windows side by side
-_SHORTEST = 3  # terms of a window: those of two share little
-_WORTH = 0.85  # of what is read otherwise
+from weft_simd import thresholds
 
 
 def side_by_side(
@@ -33,7 +30,7 @@ def side_by_side(
     if reduce.arg.op is not Ops.MAX and lanes_of.keys().isdisjoint(kernel.nests[reduce]):
         return False
     known = [extent for extent in terms if isinstance(extent, int)]
-    most = min(most, _WRITTEN_OUT // math.prod(known)) if len(known) == len(terms) else 0
+    most = min(most, thresholds.WINDOW_TERMS // math.prod(known)) if len(known) == len(terms) else 0
     if any(axis.kind is AxisKind.UPCAST for axis in kernel.axes):
         return False
     best: tuple[float, int, int] | None = None
@@ -47,7 +44,7 @@ def side_by_side(
             if best is None or (cost, count) < best[:2]:
                 best = cost, count, place
     alone = sum(_rows(access, None, own, 1) for access in accesses)
-    if best is None or best[0] > _WORTH * alone:
+    if best is None or best[0] > thresholds.WINDOW_LOADS * alone:
         return False
     return kernel.attempt(OptKind.UPCAST, best[2], best[1])
 
@@ -61,7 +58,7 @@ def _rows(access: Access, loop: UOp | None, own: Sequence[UOp], count: int) -> f
     apart = access.steps.get(loop, 0) if loop is not None else 0
     for one, extent in trip_counts.items():
         step = access.steps.get(one, 0)
-        if not step or not isinstance(extent, int) or extent < _SHORTEST:
+        if not step or not isinstance(extent, int) or extent < thresholds.SHORTEST_WINDOW:
             continue
         if not apart % step and 0 < apart // step < extent:
             return alone / extent * (extent + (count - 1) * (apart // step)) / count

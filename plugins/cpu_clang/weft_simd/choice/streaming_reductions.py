@@ -16,18 +16,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from weft.plugin import Access, AxisKind, Kernel, Ops, OptKind, UOp, ceildiv, extent_of, loops_of
+from weft.plugin import Access, AxisKind, Kernel, Ops, OptKind, UOp, extent_of, loops_of
 from weft_simd import thresholds
-
-_LONGEST, _SHORTEST = 16, 10  # vectors of a run
-_PARTS = 8  # runs that can be shared out, whatever their number
-_ROW = 1 << 10  # bytes of its rows, below which registers hold the sums of one
-_NARROWEST = 1 << 11  # bytes of a run whose sums are kept on chip
-_NARROWER = 3 << 9  # where each run is walked along in many rows at once
-_SHARED = 4  # runs of a page, at least
-_TOGETHER, _FEWEST = 16, 4  # rows of which vectors are added to a sum at once: as many walks
-_WASTE = 1.03
-_BESIDE = 4  # registers for what is not a sum
 
 
 def streaming_output_loop(kernel: Kernel, reduce: UOp, accesses: Iterable[Access]) -> UOp | None:
@@ -61,9 +51,9 @@ def side_by_side(kernel: Kernel, loop: UOp) -> bool:
 
 def run_of(vectors: int, most: int) -> int:
     """How many of so many vectors of a row are read one after the other; 0: as they come."""
-    for run in range(min(_LONGEST, most - 2), _SHORTEST - 1, -1):
+    for run in range(min(thresholds.LONGEST_RUN, most - 2), thresholds.SHORTEST_RUN - 1, -1):
         parts = vectors // run
-        if vectors % run == 0 and (parts % 2 == 0 or parts >= _PARTS):
+        if vectors % run == 0 and (parts % 2 == 0 or parts >= thresholds.THREAD_PARTS):
             return run
     return 0
 
@@ -110,7 +100,7 @@ def short_rows(
     if place is None or not isinstance(columns, int):
         return False
     vectors = columns // lanes_of[lane]
-    if columns % lanes_of[lane] or not 1 < vectors <= registers - _BESIDE:
+    if columns % lanes_of[lane] or not 1 < vectors <= registers - thresholds.BESIDE_SUMS:
         return False
     loads = [access for access in reads if access.node.op is Ops.LOAD and access.depends(lane)]
     one_walk = all(
@@ -148,7 +138,7 @@ def _are_streamed_rows(
             return False
         if not _exceeds_cache(kernel, nest, access, least):
             return False
-        if abs(step) * access.node.dtype.itemsize < _ROW:
+        if abs(step) * access.node.dtype.itemsize < thresholds.STREAMED_ROW:
             return False
     return bool(rows)
 
@@ -174,17 +164,18 @@ def _split_into_runs(kernel: Kernel, loop: UOp, lane: UOp, nbytes: int, matrices
     beside = math.prod(axis.extent for axis in outputs[:-1] if isinstance(axis.extent, int))
     if not isinstance(vectors, int) or not isinstance(rows, int):
         return False
-    together = max(_FEWEST, _TOGETHER // matrices)
-    amount = next((n for n in range(together, _FEWEST - 1, -1) if rows % n == 0), 0)
+    few = thresholds.LEAST_STREAM_ROWS
+    together = max(few, thresholds.STREAM_ROWS // matrices)
+    amount = next((n for n in range(together, few - 1, -1) if rows % n == 0), 0)
     if not amount:  # some at a time, the last time less of them; of several vectors then
-        if vectors % _FEWEST or not kernel.attempt(OptKind.UPCAST, place, _FEWEST):
+        if vectors % few or not kernel.attempt(OptKind.UPCAST, place, few):
             return False
-        vectors, nbytes = vectors // _FEWEST, nbytes * _FEWEST
+        vectors, nbytes = vectors // few, nbytes * few
     most = min(_strip_bytes(kernel), _max_run_bytes(kernel, vectors * nbytes, beside))
-    narrowest = _NARROWER if kernel.target.compute.walks > 1 else _NARROWEST
+    several = kernel.target.compute.walks > 1
+    narrowest = thresholds.NARROWER_RUN if several else thresholds.NARROWEST_RUN
     least = max(1, min(vectors, narrowest // nbytes))
-    runs = range(most // nbytes, least - 1, -1)
-    run = next((n for n in runs if ceildiv(vectors, n) * n <= _WASTE * vectors), 0)
+    run = thresholds.even_part(vectors, most // nbytes, least)
     if not run or (run < vectors and not kernel.attempt(OptKind.SPLIT, place, run)):
         return False
     across = kernel.axis_of(loop, frozenset({AxisKind.REDUCE}))
@@ -200,7 +191,8 @@ def _max_run_bytes(kernel: Kernel, row: int, beside: int) -> int:
     What fetches memory ahead of its use starts anew with each page, so that runs are rather a whole
     one: there may be fewer of them then.
     """
-    if beside >= _PARTS:
+    if beside >= thresholds.THREAD_PARTS:
         return row
     page = kernel.target.compute.machine.page_bytes
-    return max(row // _PARTS, min(page, row // _SHARED), _NARROWEST)
+    part = min(page, row // thresholds.PAGE_RUNS)
+    return max(row // thresholds.THREAD_PARTS, part, thresholds.NARROWEST_RUN)

@@ -26,10 +26,6 @@ from weft.plugin import (
 )
 from weft_simd import thresholds
 
-ENOUGH = 64
-"""Turns that can be handed out evenly to all threads there may be."""
-GRAIN = 1 << 12
-"""Operations of a turn beside which taking two loops apart by a division is nothing."""
 _COUNTED = frozenset({Ops.LOAD, Ops.STORE, Ops.REDUCE})
 
 
@@ -41,9 +37,10 @@ def parallelize(kernel: Kernel) -> None:
     if left < thresholds.THREADED:
         return
     for axis in [axis for axis in kernel.axes if axis.kind is AxisKind.LOOP]:
-        extent = axis.extent if isinstance(axis.extent, int) else ENOUGH
+        extent = axis.extent if isinstance(axis.extent, int) else thresholds.SHARED_ITERATIONS
         left //= extent
-        if trip_count >= ENOUGH or (trip_count > 1 and left < GRAIN):
+        is_fine = trip_count > 1 and left < thresholds.THREAD_GRAIN
+        if trip_count >= thresholds.SHARED_ITERATIONS or is_fine:
             return
         try:
             kernel.apply(Opt(OptKind.THREAD, kernel.axes.index(axis)))

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from weft_simd.thresholds import FETCHED_BYTE, LINE_AGAIN, REGISTERS_HIDING, SAME_SET, WAITING
+from weft_simd import thresholds
 
 
 def tilings(choices: Sequence[Sequence[int]], most: int) -> Iterator[tuple[int, ...]]:
@@ -53,9 +53,9 @@ def fetched_cost(cost: float, nbytes: int, work: int, registers: int) -> float:
     of a turn. Few of them wait for what is fetched as they wait for each other. Among tiles
     that wait for that cache alone the better one by `cost` is better.
     """
-    cost += WAITING * max(0.0, REGISTERS_HIDING * registers / work - 1.0)
-    fetched = FETCHED_BYTE * nbytes / work
-    return cost if fetched <= cost else fetched + 0.1 * cost
+    cost += thresholds.WAITING * max(0.0, thresholds.REGISTERS_HIDING * registers / work - 1.0)
+    fetched = thresholds.FETCHED_BYTE * nbytes / work
+    return cost if fetched <= cost else fetched + thresholds.HIDDEN_COMPUTE * cost
 
 
 def scattered_cost(
@@ -68,7 +68,7 @@ def scattered_cost(
     """
     if apart in (0, 1):
         return 0.0
-    line = latency if apart * itemsize % SAME_SET else LINE_AGAIN
+    line = latency if apart * itemsize % thresholds.SAME_SET else thresholds.LINE_AGAIN
     run = 1
     for step, factor in sorted(parts):
         if step == run:

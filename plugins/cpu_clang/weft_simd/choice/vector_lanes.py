@@ -8,13 +8,9 @@ Source: Allen & Kennedy, "Optimizing Compilers for Modern Architectures" (2001),
 from __future__ import annotations
 
 from weft.plugin import AxisKind, Ops, OptKind, UOp, ceildiv, extent_of
+from weft_simd import thresholds
 from weft_simd.choice.blocked_transpose import is_piece
-from weft_simd.choice.loop_nest_costs import BLOCK, LONG_CHAIN, LoopNestCosts
-
-_ADDRESS = 8  # bytes of an address: a register holds so many fewer gathered lanes
-_ROWS = 4  # gathered rows in one loop body, each an access stream
-_PROFITABLE = 0.7  # largest cost of a vectorised nest, as a fraction of the scalar cost
-_OVERLAP_VECTORS = 32  # least number of wide vectors in a row whose last vector overlaps
+from weft_simd.choice.loop_nest_costs import LoopNestCosts
 
 
 def share(extent: int, part: int) -> float:
@@ -45,7 +41,7 @@ class VectorLanes(LoopNestCosts):
             if best is None:
                 continue
             _, cost, loop, most = best
-            if cost < _PROFITABLE * self.cost(loop, 1):
+            if cost < thresholds.PROFITABLE * self.cost(loop, 1):
                 for width in self.widths(loop, most):
                     if self.split(OptKind.VECTOR, loop, width):
                         self.lanes_of[loop] = width
@@ -75,8 +71,9 @@ class VectorLanes(LoopNestCosts):
             # of narrow numbers; see `blocks`. Lane by lane no more of them are any faster
             return [max(2, self.registers // 2), width]
         if self.are_rows_gathered(loop):
-            return [min(width, self.kernel.target.compute.vector_bytes // _ADDRESS), width]
-        waits = self.operations >= LONG_CHAIN or (
+            addresses = self.kernel.target.compute.vector_bytes // thresholds.ADDRESS_BYTES
+            return [min(width, addresses), width]
+        waits = self.operations >= thresholds.LONG_CHAIN or (
             4 * width == self.kernel.target.compute.vector_bytes and self.is_gathered(loop)
         )
         assert isinstance(extent, int)
@@ -88,7 +85,8 @@ class VectorLanes(LoopNestCosts):
         fits = [
             w
             for w in more
-            if extent % w == 0 or (self.may_overlap(loop) and extent > _OVERLAP_VECTORS * w)
+            if extent % w == 0
+            or (self.may_overlap(loop) and extent > thresholds.OVERLAPPED_VECTORS * w)
         ]
         return [*fits, width]
 
@@ -99,7 +97,7 @@ class VectorLanes(LoopNestCosts):
         roots = [root for root in nests if loop in nests[root]]
         if any(root.op is not Ops.STORE for root in roots):
             return False
-        return max(self.steps(root, frozenset((loop,))) for root in roots) >= LONG_CHAIN
+        return max(self.steps(root, frozenset((loop,))) for root in roots) >= thresholds.LONG_CHAIN
 
     def is_gathered(self, lane: UOp) -> bool:
         """Whether something is read from places that are read themselves, another for each lane."""
@@ -127,7 +125,7 @@ class VectorLanes(LoopNestCosts):
                 rows = [place for place, axis in loops if axis.home is not lane]
                 place = rows[-1] if rows else self.kernel.axis_of(lane, frozenset({AxisKind.LOOP}))
                 if place is not None:
-                    self.kernel.attempt(OptKind.UPCAST, place, _ROWS)
+                    self.kernel.attempt(OptKind.UPCAST, place, thresholds.GATHERED_ROWS)
 
     def width(self, loop: UOp) -> int:
         """How many lanes a vector had best: a power of two, 0 for too few.
@@ -197,15 +195,15 @@ class VectorLanes(LoopNestCosts):
                         wide = 2 * side * store.src[1].dtype.itemsize > compute.vector_bytes
                         if wide and not is_piece(self.kernel, access, across, lane):
                             self.unroll_two_cache_lines(lane, across)
-                elif known[1] >= BLOCK:
-                    self.kernel.attempt(OptKind.UPCAST, known[0], BLOCK)
+                elif known[1] >= thresholds.STRIDED_BLOCK:
+                    self.kernel.attempt(OptKind.UPCAST, known[0], thresholds.STRIDED_BLOCK)
 
     def unroll_two_cache_lines(self, lane: UOp, across: UOp) -> None:
         """Squares side by side along what is stored, so that two cache lines in a row are whole;
         inside a walk along what is loaded."""
         kinds = frozenset({AxisKind.LOOP})
         known = self.axis(lane, kinds)
-        if known is None or known[1] < BLOCK or known[1] % 2:
+        if known is None or known[1] < thresholds.STRIDED_BLOCK or known[1] % 2:
             return
         if self.kernel.attempt(OptKind.UPCAST, known[0], 2):
             outer, inner = self.kernel.axis_of(across, kinds), self.kernel.axis_of(lane, kinds)

@@ -22,10 +22,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from weft.plugin import AFTER_LOOPS, AddrSpace, GroupOp, Ops, UOp, dtypes
+from weft_simd import thresholds
 
-MIN_OPERATIONS = 24
-"""Operations of an alternative from which a branch is profitable. Selects and comparisons do not
-count, because a table of constants is a long and cheap chain of them."""
 _PURE = GroupOp.Elementwise | {Ops.VECTORIZE, Ops.GEP, Ops.CAT}
 _COUNTS = GroupOp.ALU - GroupOp.Comparison - {Ops.WHERE}
 _ENDS = frozenset({Ops.RANGE, Ops.ENDRANGE, Ops.IF, Ops.ENDIF, Ops.BARRIER, Ops.CUSTOM})
@@ -52,7 +50,7 @@ def run(nodes: Sequence[UOp]) -> list[UOp]:
     nodes = list(nodes)
     if (
         not any(map(_is_lane_select, nodes))
-        or sum(node.op in _COUNTS for node in nodes) < MIN_OPERATIONS
+        or sum(node.op in _COUNTS for node in nodes) < thresholds.BRANCH_OPERATIONS
     ):
         return nodes
     decided: set[UOp] = set()
@@ -117,7 +115,7 @@ class _Search:
                 continue
             most = self.most.get((node.src[0], self.block[self.place[node]]), [0.0, 0.0, 0.0])
             for side in (1, 2):
-                if most[side] < MIN_OPERATIONS:
+                if most[side] < thresholds.BRANCH_OPERATIONS:
                     continue
                 choice = self.choice(node, side, most)
                 if choice is not None:
@@ -141,7 +139,7 @@ class _Search:
             count = sum(node.op in _COUNTS for node in inside)
             if len(values) == len(alike):
                 most[side] = count  # a subset needs no more operations
-            if count < MIN_OPERATIONS:
+            if count < thresholds.BRANCH_OPERATIONS:
                 return None
             if not {*values}.isdisjoint(inside):
                 continue

@@ -37,11 +37,7 @@ from weft.plugin import (
     ranges_of,
     substitute_ranges,
 )
-
-_MAX_SEGMENTS = 24
-_MAX_NODES = 4096  # of all segments together
-_MIN_ROWS = 16  # iterations of outer loops from which threads share rows, not segments
-_LONG = 1 << 16  # iterations of a loop that threads would share
+from weft_simd import thresholds
 
 
 def run(sink: UOp, lanes: int) -> UOp:
@@ -56,12 +52,13 @@ def run(sink: UOp, lanes: int) -> UOp:
     if loop is None or is_in_place(nodes):
         return sink  # the split would reorder reads and writes of one buffer
     cuts = _split_points(nodes, loop)
-    if not cuts or len(cuts) >= _MAX_SEGMENTS or (len(cuts) + 1) * len(nodes) > _MAX_NODES:
+    large = (len(cuts) + 1) * len(nodes) > thresholds.MOST_SEGMENT_NODES
+    if not cuts or len(cuts) >= thresholds.MOST_SEGMENTS or large:
         return sink
     rows = math.prod(
         max_trip_count(r) for r in ranges_of(store) if loop_order(r) < loop_order(loop)
     )
-    if rows < _MIN_ROWS and max_trip_count(loop) > _LONG:
+    if rows < thresholds.SEGMENTED_ROWS and max_trip_count(loop) > thresholds.SEGMENTED_LOOP:
         return sink  # threads could not share the segments
     ends = [0, *sorted(cuts), max_trip_count(loop)]
     return UOp.sink(*_segment_stores(store, nodes, loop, ends), arg=sink.arg)

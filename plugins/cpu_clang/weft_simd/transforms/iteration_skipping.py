@@ -19,8 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.plugin import AddrSpace, Ops, PtrDType, UOp, affine, dtypes
-
-_MIN_VALUES = 16  # accumulated values that one evaluated condition may skip
+from weft_simd import thresholds
 
 
 def run(nodes: Sequence[UOp]) -> list[UOp]:
@@ -78,7 +77,7 @@ class _LoopBody:
             conditions.update(dict.fromkeys(own))
         values = sum(store.src[1].dtype.count for store in self.stores)
         rare = all(map(_is_rare, conditions))
-        if not conditions or not rare or values < _MIN_VALUES * len(conditions):
+        if not conditions or not rare or values < thresholds.SKIPPED_VALUES * len(conditions):
             return None
         inside = set(self.body)
         needed: set[UOp] = set()

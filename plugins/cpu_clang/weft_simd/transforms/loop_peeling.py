@@ -34,10 +34,6 @@ from weft.plugin import (
 )
 from weft_simd import thresholds
 
-_VECTORS = 4  # independent vector accumulators
-_MIN_LANES = 4  # of a vector for a short row
-_MAX_COST = 0.7  # of vectors and remainder, relative to scalar code
-
 
 def _peel_point(loop: UOp, lanes: int) -> int:
     """The number of iterations of the remainder; 0 if the extent is round, unknown or short."""
@@ -48,7 +44,7 @@ def _peel_point(loop: UOp, lanes: int) -> int:
         return 0
     if extent % lanes == 0:
         return 0
-    return extent % (lanes * _VECTORS) if extent >= 16 * lanes else extent % lanes
+    return extent % (lanes * thresholds.PEELED_VECTORS) if extent >= 16 * lanes else extent % lanes
 
 
 def _short_peel_point(loop: UOp, lanes: int) -> int:
@@ -59,9 +55,9 @@ def _short_peel_point(loop: UOp, lanes: int) -> int:
     extent = extent_of(loop)
     if not isinstance(extent, int) or extent >= 4 * lanes or loop.dtype is not dtypes.int:
         return 0
-    best, least = 0, 2 * _MAX_COST * extent
+    best, least = 0, 2 * thresholds.PROFITABLE * extent
     width = lanes
-    while width >= max(_MIN_LANES, lanes // 4):
+    while width >= max(thresholds.PEELED_LANES, lanes // 4):
         rest = extent % width
         cost = 2 * (extent // width + rest + width.bit_length() - 1)
         if width <= extent and cost < least:

@@ -38,8 +38,8 @@ from weft.plugin import (
     values_of,
     word_of,
 )
+from weft_simd import thresholds
 
-_REUSED = 32  # rows for which a panel of words is worth making
 _SIGN = 0x80808080 - (1 << 32)
 _ONES = 0x01010101
 
@@ -124,7 +124,7 @@ def _is_worth_it(product: _Product, nodes: Sequence[UOp], lanes: int) -> bool:
     columns = [extent_of(one) for one in outputs if one in apart]
     if not all(isinstance(extent, int) for extent in (*rows, *columns)):
         return False
-    if math.prod(rows) < _REUSED or max(columns, default=0) < lanes:
+    if math.prod(rows) < thresholds.REUSED or max(columns, default=0) < lanes:
         return False
     for load in (product.rows, product.columns):
         steps, _ = affine(load.src[0].src[1])

@@ -15,14 +15,12 @@ expansion and loop distribution.
 from __future__ import annotations
 
 from weft.plugin import GroupOp, Ops, Row, Target, UOp, is_one, opens_loops, prod, shape_of, sint
-from weft_simd.choice.operand_packing import REUSED
+from weft_simd import thresholds
 
 _COSTS = {
-    **dict.fromkeys((Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.POW), 20),
-    **dict.fromkeys((Ops.FDIV, Ops.RECIP, Ops.SQRT), 8),
+    **dict.fromkeys((Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.POW), thresholds.TRANSCENDENTAL_OPERATIONS),
+    **dict.fromkeys((Ops.FDIV, Ops.RECIP, Ops.SQRT), thresholds.DIVISION_OPERATIONS),
 }
-_MIN_COST = 16  # of the epilogue of each result, for vectorization to be profitable
-_MIN_ROW = 8  # results in a row
 
 
 def run(ast: UOp, target: Target) -> UOp:
@@ -35,7 +33,8 @@ def run(ast: UOp, target: Target) -> UOp:
     for store in ast.src:
         above = store.src[1].toposort(gate=lambda u: not opens_loops(u) and u.op is not Ops.LOAD)
         sums = [u for u in above if u.op is Ops.REDUCE_AXIS]
-        if not sums or sum(_COSTS.get(u.op, 1) for u in above if u.op in GroupOp.ALU) < _MIN_COST:
+        operations = sum(_COSTS.get(u.op, 1) for u in above if u.op in GroupOp.ALU)
+        if not sums or operations < thresholds.ROW_OPERATIONS:
             continue
         for node in sums:
             axis = _last_axis(node)
@@ -63,7 +62,7 @@ def _fits(node: UOp, axis: int, limit: int) -> bool:
     if not all(isinstance(extent, int) for extent in shape):
         return False
     length = prod(shape[axis:])
-    return length >= _MIN_ROW and length * node.dtype.itemsize <= limit
+    return length >= thresholds.LEAST_ROW_LENGTH and length * node.dtype.itemsize <= limit
 
 
 def _has_lanes_along_reduction(node: UOp, axis: int) -> bool:
@@ -90,7 +89,7 @@ def _is_packed(node: UOp, axis: int) -> bool:
     if not varying or not all(isinstance(shape[a], int) for a in others):
         return False
     shared = [[shape[a] for a in others if _is_zero(strides[a])] for strides in varying]
-    return all(prod(extents) >= REUSED for extents in shared)
+    return all(prod(extents) >= thresholds.REUSED for extents in shared)
 
 
 def _is_zero(stride: sint) -> bool:

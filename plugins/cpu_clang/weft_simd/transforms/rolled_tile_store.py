@@ -39,9 +39,7 @@ from weft.plugin import (
     replace_nodes,
     substitute_ranges,
 )
-
-LEAST_TURNS = 256
-"""Of the loops of a sum, beside which another visit to its array is nothing."""
+from weft_simd import thresholds
 
 
 def run(sink: UOp, target: Target) -> UOp:
@@ -54,7 +52,7 @@ def run(sink: UOp, target: Target) -> UOp:
     if rows is None or len(sums) != 1:
         return sink
     is_within = rows in ranges_of(sums[0])
-    if sums[0].op is Ops.REDUCE and is_within and _turns(sums[0]) >= LEAST_TURNS:
+    if sums[0].op is Ops.REDUCE and is_within and _turns(sums[0]) >= thresholds.ROLLED_TERMS:
         sink = _in_array(sink, sums[0])
     elif sums[0].op is Ops.REDUCE or is_within:
         return sink

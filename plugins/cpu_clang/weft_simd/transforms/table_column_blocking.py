@@ -46,10 +46,6 @@ from weft.plugin import (
 )
 from weft_simd import thresholds
 
-_WIDEST = 128  # most bytes of a panel row
-_PANELS = 4  # least number of panels, so that threads can share them
-_REUSE = 0.25  # least number of elements that are loaded for each one that is copied
-
 
 class _Table(NamedTuple):
     """A table lookup: its address is `strides` over loops, `row * row_stride` and a constant.
@@ -108,7 +104,7 @@ def _match_table(load: UOp, store: UOp, machine: MachineModel) -> _Table | None:
     if not all(isinstance(extent_of(loop), int) for loop in loops):
         return None
     lookups = tuple(sorted((loop for loop in loops if loop not in strides), key=loop_order))
-    if not lookups or iteration_count(lookups) < _REUSE * rows:
+    if not lookups or iteration_count(lookups) < thresholds.TABLE_REUSE * rows:
         return None
     aligned = (row_stride * load.dtype.itemsize) % machine.line_bytes == 0
     part = thresholds.TABLE if aligned else thresholds.UNALIGNED_TABLE
@@ -138,9 +134,9 @@ def _panel_width(table: _Table, limit: int, line: int) -> int:
     """The number of columns of a panel, a power of two; 0 if a panel exceeds `limit` bytes."""
     itemsize, columns = table.load.dtype.itemsize, trip_count(table.column)
     beside = iteration_count(loop for loop in table.strides if loop is not table.column)
-    width = _WIDEST // itemsize
+    width = thresholds.TABLE_PANEL_BYTES // itemsize
     while width * itemsize >= line:
-        enough = columns * beside >= _PANELS * width
+        enough = columns * beside >= thresholds.TABLE_PANELS * width
         if enough and width <= columns and table.rows * width * itemsize <= limit:
             return width
         width //= 2

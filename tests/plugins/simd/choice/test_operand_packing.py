@@ -18,7 +18,6 @@ from weft.shape.tracker import ShapeTracker
 from weft.testing.reference.run import run_program
 from weft.uop import Ops, UOp
 from weft_simd import thresholds
-from weft_simd.choice import operand_packing
 
 
 def target(*features, scratch=1 << 20):
@@ -225,8 +224,8 @@ def test_a_tall_matrix_is_read_once_for_several_panels():
 def test_several_panels_at_once_on_odd_sizes(monkeypatch, m, k, n):
     monkeypatch.setattr(thresholds, "FAR", 0)
     monkeypatch.setattr(thresholds, "UNPACKED", 0)
-    monkeypatch.setattr(operand_packing, "REUSED", 4)
-    monkeypatch.setattr(operand_packing, "_MANY_TILES", 0)
+    monkeypatch.setattr(thresholds, "REUSED", 4)
+    monkeypatch.setattr(thresholds, "MANY_TILES", 0)
     monkeypatch.setattr(thresholds, "PANEL", 1 / 64)
     random = np.random.default_rng(m)
     a = random.standard_normal((m, k)).astype(np.float32)

@@ -18,7 +18,6 @@ from weft.testing.reference.run import run_program
 from weft.uop import Ops, UOp
 from weft.uop.args import Reduce
 from weft_simd import thresholds
-from weft_simd.choice import streaming_reductions
 from weft_simd.choice.streaming_reductions import run_of
 
 TARGET = simd_target(
@@ -160,8 +159,8 @@ def test_a_run_of_kept_sums_is_a_page_where_enough_are_left_to_share_out(columns
 @pytest.mark.parametrize("reduced", [Ops.ADD, Ops.MAX])
 @pytest.mark.parametrize("shape", [(1, 32, 128), (2, 37, 160), (3, 21, 160)])
 def test_values_of_kept_sums(shape, reduced, monkeypatch):
-    for name, value in (("_ROW", 1), ("_NARROWEST", 128)):
-        monkeypatch.setattr(streaming_reductions, name, value)
+    for name, value in (("STREAMED_ROW", 1), ("NARROWEST_RUN", 128)):
+        monkeypatch.setattr(thresholds, name, value)
     monkeypatch.setattr(thresholds, "STRIP", 1 / 128)
     by = reduced is Ops.ADD
     program = lower(down(shape, reduced, by), keeping(cache=1))

@@ -21,7 +21,6 @@ from weft.testing.reference.run import run_program
 from weft.uop import Ops, UOp
 from weft.uop.args import PREFETCH_L1
 from weft_simd import thresholds
-from weft_simd.choice import operand_packing
 
 CAPS = ComputeCaps(
     vector_widths={dtypes.float: (4,)}, vector_bytes=16, vector_registers=16, cache_bytes=1 << 20,
@@ -107,8 +106,8 @@ def test_what_is_asked_for_is_there(monkeypatch, turned: str, m: int, k: int, n:
     monkeypatch.setattr(thresholds, "PREFETCHED", 0)
     monkeypatch.setattr(thresholds, "NEAREST", 0)
     monkeypatch.setattr(thresholds, "UNPACKED", 0)
-    monkeypatch.setattr(operand_packing, "REUSED", 4)
-    monkeypatch.setattr(operand_packing, "_MANY_TILES", 0)
+    monkeypatch.setattr(thresholds, "REUSED", 4)
+    monkeypatch.setattr(thresholds, "MANY_TILES", 0)
     monkeypatch.setattr(thresholds, "FAR", 0 if n == 12 else 1)
     short = dataclasses.replace(CAPS, machine=MachineModel(line_bytes=16))
     program = program_of(product(m, k, n, turned), short)

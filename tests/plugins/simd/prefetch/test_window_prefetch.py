@@ -14,7 +14,6 @@ from weft.testing.reference.run import run_program
 from weft.uop import Ops
 from weft.uop.args import PREFETCH_L1
 from weft_simd import thresholds
-from weft_simd.choice import operand_packing
 
 
 def windows(channels: int, size: int, stride: int = 1, images: int = 2) -> Tensor:
@@ -57,7 +56,7 @@ def test_places_are_in_their_buffers_and_nothing_changes(monkeypatch) -> None:
     """The reference reads what is asked for, and would not read what is outside of a buffer."""
     monkeypatch.setattr(thresholds, "PREFETCHED", 0)
     monkeypatch.setattr(thresholds, "UNPACKED", 0)
-    monkeypatch.setattr(operand_packing, "REUSED", 4)
+    monkeypatch.setattr(thresholds, "REUSED", 4)
 
     def found() -> Tensor:
         return Tensor.empty(1, 20, 7, 6).conv2d(Tensor.empty(8, 20, 3, 3), padding=1)

@@ -15,12 +15,13 @@ from weft.spec import linear
 from weft.testing.reference import KINDS
 from weft.testing.reference.run import run_program
 from weft.uop import Ops
+from weft_simd import thresholds
 from weft_simd.transforms import any_lane_branches
 
 VECTOR = simd_target(KINDS["vector"])
 PLAIN = replace(VECTOR, compute=replace(KINDS["vector"], features=frozenset()))
 SIZE = 24
-STEPS = any_lane_branches.MIN_OPERATIONS // 2
+STEPS = thresholds.BRANCH_OPERATIONS // 2
 
 
 def costly(x, factor=0.5):
