@@ -18,7 +18,7 @@ from weft.shape.view import Shape
 from weft.uop import GroupOp, Ops, UOp, sint
 from weft.uop.analyses import provide
 from weft.uop.analysis import analysis
-from weft.uop.symbolic.sint import fold, sprod
+from weft.uop.symbolic.sint import fold
 
 # scalars: they broadcast to the shapes of other operands
 _SCALARS = frozenset(
@@ -167,11 +167,6 @@ def st_of(node: UOp) -> ShapeTracker | None:
         return None if below is None else below.move(op, node.arg)
     shape = _shape(node)
     return None if shape is None else ShapeTracker.from_shape(shape)
-
-
-def size_of(node: UOp) -> sint:
-    """The number of elements of a value; symbolic where its shape is."""
-    return sprod(shape_of(node))
 
 
 provide("shape", shape_of)

@@ -9,13 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.spec.check import verify as _verify
-from weft.spec.lowered import (
-    alu_objection,
-    dot_objection,
-    memory_objection,
-    shuffle_objection,
-)
-from weft.uop import GroupOp, Ops, UOp
+from weft.spec.lowered import OBJECTIONS
+from weft.uop import Ops, UOp
 
 _OPENS = frozenset({Ops.RANGE, Ops.IF})
 _CLOSES = frozenset({Ops.ENDRANGE, Ops.ENDIF})
@@ -51,17 +46,10 @@ class _Scopes:
             self.seen.append({node})
             return None
         self.seen[-1].add(node)
-        if op in GroupOp.ALU:
-            return alu_objection(node)
-        if op in (Ops.INDEX, Ops.LOAD, Ops.STORE):
-            return memory_objection(node)
-        if op is Ops.DOT:
-            return dot_objection(node)
-        if op is Ops.SHUFFLE:
-            # all lanes must take part
-            divergent = any(one.op is Ops.IF for one in self.open)
-            return "lanes may diverge at an IF" if divergent else shuffle_objection(node)
-        return None
+        if op is Ops.SHUFFLE and any(one.op is Ops.IF for one in self.open):
+            return "lanes may diverge at an IF"  # all lanes must take part
+        objection = OBJECTIONS.get(op)
+        return None if objection is None else objection(node)
 
 
 def verify(nodes: Sequence[UOp]) -> None:

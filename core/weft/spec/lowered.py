@@ -8,6 +8,8 @@ is read after a barrier that the FILL implies.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from weft.base.dtype import ImageDType, PtrDType, dtypes
 from weft.spec.check import verify as _verify
 from weft.uop import GroupOp, Ops, UOp
@@ -19,12 +21,10 @@ _PLAIN = frozenset(
         Ops.NOOP, Ops.CUSTOM, Ops.CUSTOMI, Ops.WMMA,
     }
 )  # fmt: skip
-
-
 _LOCAL_ARRAYS = frozenset({Ops.DEFINE_REG, Ops.DEFINE_LOCAL})
 
 
-def shuffle_objection(node: UOp) -> str | None:
+def _shuffle_objection(node: UOp) -> str | None:
     """Why a SHUFFLE is malformed."""
     if len(node.src) != 1 or node.dtype is not node.src[0].dtype:
         return "a SHUFFLE has one source of its own dtype"
@@ -32,7 +32,7 @@ def shuffle_objection(node: UOp) -> str | None:
     return None if whole else "the arg of a SHUFFLE is a positive lane mask"
 
 
-def dot_objection(node: UOp) -> str | None:
+def _dot_objection(node: UOp) -> str | None:
     """Why a DOT is malformed."""
     if len(node.src) not in (2, 3) or node.src[0].dtype is not node.src[1].dtype:
         return "a DOT has two factors of one dtype, and perhaps an accumulator"
@@ -44,7 +44,7 @@ def dot_objection(node: UOp) -> str | None:
     return None
 
 
-def alu_objection(node: UOp) -> str | None:
+def _alu_objection(node: UOp) -> str | None:
     """Why an arithmetic node is malformed: operands of unequal dtypes or lane counts."""
     op, src = node.op, node.src
     if op is Ops.SHL or op is Ops.SHR or op is Ops.THREEFRY:
@@ -63,16 +63,14 @@ def alu_objection(node: UOp) -> str | None:
     return None if node.dtype is expected else f"its dtype should be {expected!r}"
 
 
-def memory_objection(node: UOp) -> str | None:
+def _memory_objection(node: UOp) -> str | None:
     """Why an INDEX, LOAD or STORE is malformed."""
     op, src = node.op, node.src
     if op is Ops.INDEX:
         if not isinstance(src[0].dtype, PtrDType):
             return "an INDEX is into a pointer"
-        image = isinstance(src[0].dtype, ImageDType)
-        if src[1].dtype not in (dtypes.int, dtypes.long) and not (
-            image and src[1].dtype is dtypes.int.vec(2)
-        ):
+        pixel = (dtypes.int.vec(2),) if isinstance(src[0].dtype, ImageDType) else ()
+        if src[1].dtype not in (dtypes.int, dtypes.long, *pixel):
             return "an index is an int or a long, or (x, y) in an image"
         return None if len(src) < 3 or src[2].dtype is dtypes.bool else "a gate is one bool"
     if not src or src[0].op is not Ops.INDEX:
@@ -83,25 +81,27 @@ def memory_objection(node: UOp) -> str | None:
             src = src[:-1]
         if gated != (len(src) == 2):
             return "a LOAD has an alternative exactly where its address is gated"
-        return (
-            None if not gated or src[1].dtype is node.dtype else "the alternative's dtype differs"
-        )
+        same = not gated or src[1].dtype is node.dtype
+        return None if same else "the alternative's dtype differs"
     base = src[0].dtype.base
     if len(src) != 2 or src[1].dtype.scalar() is not base.scalar():
         return f"a STORE into {base!r} has one value of that dtype"
     return None
 
 
+OBJECTIONS: dict[Ops, Callable[[UOp], str | None]] = {
+    **dict.fromkeys(GroupOp.ALU, _alu_objection),
+    **dict.fromkeys((Ops.INDEX, Ops.LOAD, Ops.STORE), _memory_objection),
+    Ops.SHUFFLE: _shuffle_objection,
+    Ops.DOT: _dot_objection,
+}
+"""Why a node is malformed, as a graph and in a list."""
+
+
 def _rule(node: UOp) -> str | None:
     op = node.op
-    if op in GroupOp.ALU:
-        return alu_objection(node)
-    if op in (Ops.INDEX, Ops.LOAD, Ops.STORE):
-        return memory_objection(node)
-    if op is Ops.SHUFFLE:
-        return shuffle_objection(node)
-    if op is Ops.DOT:
-        return dot_objection(node)
+    if (objection := OBJECTIONS.get(op)) is not None:
+        return objection(node)
     if op is Ops.RANGE:
         whole = node.dtype in (dtypes.int, dtypes.long) and len(node.src) == 1
         return None if whole else "a RANGE counts ints to one end"

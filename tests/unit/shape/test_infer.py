@@ -4,7 +4,7 @@ import pytest
 
 from weft.base.dtype import dtypes
 from weft.base.errors import ShapeError, SpecError
-from weft.shape import ShapeTracker, has_shape, shape_of, size_of, st_of
+from weft.shape import ShapeTracker, has_shape, shape_of, st_of
 from weft.uop import BufferView, Ops, UOp, Variable
 
 
@@ -92,14 +92,14 @@ def test_trackers_span_all_movement_over_the_base():
 
 def test_properties_of_the_node():
     x = values(4, 6)
-    assert x.shape == (4, 6) and x.size == 24 and size_of(x) == 24 and x.st.contiguous
+    assert x.shape == (4, 6) and x.size == 24 and x.st.contiguous
 
 
 def test_symbolic_shapes():
     n = Variable("n", 1, 8)
     x = values(8, 3).shrink(((0, n), (0, 3)))
     assert x.shape == (n, 3)
-    assert size_of(x) is (n * 3).simplify()
+    assert x.size.simplify() is (n * 3).simplify()
 
 
 def test_no_graph_is_too_deep():

@@ -219,11 +219,7 @@ def _known(node: UOp) -> UOp:
     return node if known is None else known
 
 
-def _rule(root: UOp) -> UOp | None:
-    """One step of `simplify`, for use inside a rule set."""
-    return canonical(root)
-
-
-symbolic = PatternMatcher([(UPat(GroupOp.Elementwise | {Ops.GEP}, name="root"), _rule)], "symbolic")
+_SIMPLIFIED = UPat(GroupOp.Elementwise | {Ops.GEP}, name="node")
+symbolic = PatternMatcher([(_SIMPLIFIED, canonical)], "symbolic")
 
 provide("simplify", simplify)
