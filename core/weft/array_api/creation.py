@@ -152,8 +152,6 @@ def eye(
     """Ones on the k-th diagonal of a matrix of zeros."""
     n_cols = n_rows if n_cols is None else n_cols
     kind = dtypes.default_float if dtype is None else to_dtype(dtype)
-    if 0 in (n_rows, n_cols):
-        return zeros((n_rows, n_cols), dtype=kind, device=device)
     rows = Array.arange(n_rows, device=device).reshape(n_rows, 1)
     return (rows + k == Array.arange(n_cols, device=device)).cast(kind)
 

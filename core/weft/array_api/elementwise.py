@@ -58,32 +58,21 @@ def _binary(
     return _named(function, name, doc)
 
 
+def _binary_of_floats(name: str, doc: str) -> Callable[[Any, Any], Array]:
+    """The method of this name, of two operands in their common float dtype."""
+
+    def function(x1: Any, x2: Any, /) -> Array:
+        a, b = _floats(name, x1, x2)
+        result: Array = getattr(a, name)(b)
+        return result
+
+    return _named(function, name, doc)
+
+
 def _named(function: Function, name: str, doc: str) -> Function:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return function
-
-
-def _odd(method: str) -> Callable[[Array], Array]:
-    """An odd function that is the identity at both zeros."""
-
-    def compute(x: Array) -> Array:
-        value: Array = getattr(x, method)()
-        return (x == 0).where(x.cast(value.dtype), value)
-
-    return compute
-
-
-def _signed(method: str) -> Callable[[Array], Array]:
-    """A rounding whose zeros keep the sign of what is rounded to them."""
-
-    def compute(x: Array) -> Array:
-        whole: Array = getattr(x, method)()
-        if not dtypes.is_float(x.dtype):
-            return whole
-        return (whole == 0).where(copysign(whole, x), whole)
-
-    return compute
 
 
 def _of_truth(operation: Callable[[Any, Any], Any]) -> Callable[[Array, Array], Array]:
@@ -119,20 +108,9 @@ positive = _unary("positive", "x itself.", operator.pos)
 reciprocal = _unary("reciprocal", "1 / x.")
 square = _unary("square", "x * x.")
 sqrt = _unary("sqrt", "Square root; NaN below zero.")
-
-
-def hypot(x1: Any, x2: Any, /) -> Array:
-    """sqrt(x1 ** 2 + x2 ** 2) without overflow between; infinite if one side is."""
-    a, b = _floats("hypot", x1, x2)
-    a, b = a.abs(), b.abs()
-    # NaN stays out of the comparison, so that an infinite side may win over it
-    large, small = (a > b).where(a, b), (a > b).where(b, a)
-    usable = (large > 0) & (large < math.inf)
-    ratio = small / usable.where(large, 1)
-    length = usable.where(large * (ratio * ratio + 1).sqrt(), large + small)
-    return ((a == math.inf) | (b == math.inf)).where(math.inf, length)
-
-
+hypot = _binary_of_floats(
+    "hypot", "sqrt(x1 ** 2 + x2 ** 2) without overflow between; infinite if one side is."
+)
 sign = _unary("sign", "-1, 0 or 1; NaN stays.")
 
 
@@ -143,10 +121,7 @@ def signbit(x: Array, /) -> Array:
     return _negative_bit(x)
 
 
-def copysign(x1: Any, x2: Any, /) -> Array:
-    """The size of x1 with the sign of x2."""
-    a, b = _floats("copysign", x1, x2)
-    return _negative_bit(b).where(-a.abs(), a.abs())
+copysign = _binary_of_floats("copysign", "The size of x1 with the sign of x2.")
 
 
 def nextafter(x1: Any, x2: Any, /) -> Array:
@@ -198,35 +173,29 @@ def _bound(given: Any, x: Array) -> Array:
 
 # ---- rounding ------------------------------------------------------------------------------------
 
-ceil = _unary("ceil", "Up to a whole number.", _signed("ceil"))
-floor = _unary("floor", "Down to a whole number.", _signed("floor"))
-round = _unary("round", "To the nearest whole number, halves to the even one.", _signed("round"))
-trunc = _unary("trunc", "Toward zero.", _signed("trunc"))
+ceil = _unary("ceil", "Up to a whole number.")
+floor = _unary("floor", "Down to a whole number.")
+round = _unary("round", "To the nearest whole number, halves to the even one.")
+trunc = _unary("trunc", "Toward zero.")
 
 # ---- functions of real numbers -------------------------------------------------------------------
 
 exp = _unary("exp", "e to the power of x.")
-expm1 = _unary("expm1", "exp(x) - 1, exact near 0.", _odd("expm1"))
+expm1 = _unary("expm1", "exp(x) - 1, exact near 0.")
 log = _unary("log", "Natural logarithm.")
-log1p = _unary("log1p", "log(1 + x), exact near 0.", _odd("log1p"))
+log1p = _unary("log1p", "log(1 + x), exact near 0.")
 log2 = _unary("log2", "Binary logarithm.")
 log10 = _unary("log10", "Decimal logarithm.")
 
-
-def logaddexp(x1: Any, x2: Any, /) -> Array:
-    """log(exp(x1) + exp(x2)), without overflow between."""
-    a, b = _floats("logaddexp", x1, x2)
-    top, apart = a.maximum(b), (a - b).abs()
-    # equal infinities have no distance
-    return (a == b).where(a + math.log(2.0), top + (-apart).exp().log1p())
+logaddexp = _binary_of_floats("logaddexp", "log(exp(x1) + exp(x2)), without overflow between.")
 
 
-sin = _unary("sin", "Sine.", _odd("sin"))
+sin = _unary("sin", "Sine.")
 cos = _unary("cos", "Cosine.")
-tan = _unary("tan", "Tangent.", _odd("tan"))
-asin = _unary("asin", "Arc sine.", _odd("asin"))
+tan = _unary("tan", "Tangent.")
+asin = _unary("asin", "Arc sine.")
 acos = _unary("acos", "Arc cosine.")
-atan = _unary("atan", "Arc tangent.", _odd("atan"))
+atan = _unary("atan", "Arc tangent.")
 
 
 def atan2(x1: Any, x2: Any, /) -> Array:
@@ -245,12 +214,12 @@ def atan2(x1: Any, x2: Any, /) -> Array:
     return _negative_bit(y).where(-angle, angle)
 
 
-sinh = _unary("sinh", "Hyperbolic sine.", _odd("sinh"))
+sinh = _unary("sinh", "Hyperbolic sine.")
 cosh = _unary("cosh", "Hyperbolic cosine.")
-tanh = _unary("tanh", "Hyperbolic tangent.", _odd("tanh"))
-asinh = _unary("asinh", "Inverse hyperbolic sine.", _odd("asinh"))
+tanh = _unary("tanh", "Hyperbolic tangent.")
+asinh = _unary("asinh", "Inverse hyperbolic sine.")
 acosh = _unary("acosh", "Inverse hyperbolic cosine.")
-atanh = _unary("atanh", "Inverse hyperbolic tangent.", _odd("atanh"))
+atanh = _unary("atanh", "Inverse hyperbolic tangent.")
 
 
 def _floats(name: str, x1: Any, x2: Any) -> tuple[Any, Any]:

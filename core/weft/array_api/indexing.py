@@ -22,9 +22,6 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
             raise ShapeError("take needs an axis", asked=f"take from shape {x.shape}", try_="axis=")
         axis = 0
     at = _axis(axis, x.ndim)
-    if index.size == 0:
-        shape = (*x.shape[:at], *index.shape, *x.shape[at + 1 :])
-        return Array.zeros(*shape, dtype=x.dtype, device=x.device)
     return x[(slice(None),) * at + (index,)]
 
 
@@ -44,6 +41,4 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     )
     own = tuple(x.shape[at] if i == at else s for i, s in enumerate(rest))
     chosen = tuple(index.shape[at] if i == at else s for i, s in enumerate(rest))
-    if 0 in chosen:
-        return Array.zeros(*chosen, dtype=x.dtype, device=x.device)
     return x._expanded(own).gather(at, index._expanded(chosen))

@@ -126,32 +126,13 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
         raise ShapeError(
             "the vector product is of three numbers", asked=f"cross of {a.shape} and {b.shape}"
         )
-    a, b = a._expanded(shape), b._expanded(shape)
-
-    def part(x: Array, i: int) -> Array:
-        return x[(slice(None),) * at + (i % 3,)]
-
-    parts = [part(a, i + 1) * part(b, i + 2) - part(a, i + 2) * part(b, i + 1) for i in range(3)]
-    stacked: Any = parts[0].stack(*parts[1:], dim=at)
-    return as_array(stacked)
+    return as_array(a._expanded(shape).cross(b._expanded(shape), at))
 
 
 def matrix_power(x: Array, n: int, /) -> Array:
     """n products of square matrices; of their inverses below 0."""
     x = _square("matrix_power", x)
-    if n < 0:
-        x, n = inv(x), -n
-    power = _identity(x)
-    while n:
-        power = power @ x if n & 1 else power
-        n >>= 1
-        x = (x @ x).contiguous() if n else x
-    return power
-
-
-def _identity(x: Array) -> Array:
-    eye = Array.eye(x.shape[-1], dtype=x.dtype, device=x.device)
-    return eye._expanded(x.shape) if 0 not in x.shape else x
+    return x.matrix_power(n)
 
 
 # ---- decompositions ------------------------------------------------------------------------------
@@ -160,7 +141,7 @@ def _identity(x: Array) -> Array:
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """The lower triangular L with x = L @ L.mT, or its transpose. See `Tensor.cholesky`."""
     x = _square("cholesky", x)
-    return x.cholesky(upper) if x.size else x
+    return x.cholesky(upper)
 
 
 def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
@@ -185,8 +166,6 @@ def svdvals(x: Array, /) -> Array:
 def eigh(x: Array, /) -> EighResult:
     """(eigenvalues in rising order, eigenvectors as columns) of symmetric matrices."""
     x = _square("eigh", x)
-    if x.size == 0:
-        return EighResult(x.reshape(x.shape[:-1]) if x.shape[-1] else x.sum(-1), x)
     values, vectors = x.eigh()
     return EighResult(as_array(values), as_array(vectors))
 
@@ -206,18 +185,15 @@ def solve(x1: Array, x2: Array, /) -> Array:
     kind = least_upper_dtype(a.dtype, b.dtype)
     if b.ndim == 1:
         return solve(a, b.reshape((b.size, 1)))[..., 0]
-    shape = (*broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-1], b.shape[-1])
     if a.shape[-1] != b.shape[-2]:
         raise ShapeError("the sides do not fit", asked=f"solve {a.shape} with {b.shape}")
-    if 0 in shape:
-        return Array.zeros(*shape, dtype=kind, device=a.device)
     return a.cast(kind).solve(b.cast(kind))
 
 
 def inv(x: Array, /) -> Array:
     """The inverse of every matrix."""
     x = _square("inv", x)
-    return x.inv() if x.size else x
+    return x.inv()
 
 
 def det(x: Array, /) -> Array:
@@ -227,14 +203,8 @@ def det(x: Array, /) -> Array:
 
 def slogdet(x: Array, /) -> SlogdetResult:
     """(sign, logarithm of the size) of the determinant of every matrix."""
-    x = _square("slogdet", x)
-    if x.shape[-1] == 0:
-        ones = Array.ones(*x.shape[:-2], dtype=x.dtype, device=x.device)
-        return SlogdetResult(ones, ones * 0)
-    q, r = x.qr()
-    diagonals = r._diagonals()
-    sign = q.det().sign() * diagonals.sign().prod(-1)
-    return SlogdetResult(sign, diagonals.abs().log().sum(-1))
+    sign, size = _square("slogdet", x).slogdet()
+    return SlogdetResult(as_array(sign), as_array(size))
 
 
 def pinv(x: Array, /, *, rtol: Any = None) -> Array:
@@ -275,9 +245,6 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     rows, columns = x.shape[-2:]
     down, right = max(-offset, 0), max(offset, 0)
     size = max(min(rows - down, columns - right), 0)
-    batch = x.shape[:-2]
-    if size == 0:
-        return Array.zeros(*batch, 0, dtype=x.dtype, device=x.device)
     return x[..., down : down + size, right : right + size]._diagonals()
 
 

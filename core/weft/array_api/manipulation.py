@@ -6,7 +6,6 @@ from typing import Any
 
 from weft.array_api.array import Array, as_array
 from weft.base.arguments import kind_of, shown, whole
-from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, IndexingError, ShapeError, WrongKind
 from weft.base.promotion import least_upper_dtype
 from weft.shape.movement import broadcast_shapes as _broadcast
@@ -46,7 +45,7 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
     """One after another along an axis, or all flattened for axis None."""
     parts = _several(arrays, "concat")
     if axis is None:
-        parts, axis = [x.reshape(-1) if x.size else x.reshape(0) for x in parts], 0
+        parts, axis = [x.reshape(x.size) for x in parts], 0
     kind = least_upper_dtype(*(x.dtype for x in parts))
     first, *rest = [x.cast(kind) for x in parts]
     return as_array(first.cat(*rest, dim=axis))
@@ -104,26 +103,8 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
     if axis is None:
         x, axis = x.reshape(x.size), 0
     axis = _axis(axis, x.ndim)
-    if isinstance(repeats, Tensor) and repeats.shape != () and repeats.numel() != 1:
-        times = repeats.tolist()
-        if len(times) != x.shape[axis]:
-            raise ShapeError(
-                "a number of times for each element",
-                asked=f"repeat({len(times)} numbers) along axis {axis} of shape {x.shape}",
-            )
-        places = [i for i, n in enumerate(times) for _ in range(n)]
-        return _taken(x, places, axis)
-    count = whole(repeats.item() if isinstance(repeats, Tensor) else repeats, "repeats")
-    return x.repeat_interleave(count, axis)
-
-
-def _taken(x: Array, places: list[int], axis: int) -> Array:
-    if not places:
-        return Array.zeros(
-            *(0 if i == axis else s for i, s in enumerate(x.shape)), dtype=x.dtype, device=x.device
-        )
-    index = Array(places, dtype=dtypes.int32, device=x.device)
-    return x[(slice(None),) * axis + (index,)]
+    times = repeats if isinstance(repeats, Tensor) else whole(repeats, "repeats")
+    return x.repeat_interleave(times, axis)
 
 
 def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Array:
@@ -182,12 +163,7 @@ def stack(arrays: Any, /, *, axis: int = 0) -> Array:
 def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
     """The whole array several times along each axis; missing axes and numbers count as one."""
     x, times = as_array(x), tuple(repetitions)
-    times = (1,) * (x.ndim - len(times)) + times
-    if 0 in times or 0 in x.shape:
-        own = (1,) * (len(times) - x.ndim) + x.shape
-        shape = tuple(n * s for n, s in zip(times, own))
-        return Array.zeros(*shape, dtype=x.dtype, device=x.device)
-    return x.repeat(times) if times else x
+    return x.tile(times) if times else x
 
 
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from weft.array_api.array import Array, as_array, as_indices, both, index_dtype
+from weft.array_api.array import Array, as_array, as_indices, both
 from weft.array_api.indexing import take
 from weft.array_api.manipulation import _axis
-from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.tensor import Tensor
 
@@ -72,9 +71,6 @@ def searchsorted(
         raise ShapeError("searchsorted looks into a vector", asked=f"shape {rows.shape}")
     if sorter is not None:
         rows = take(rows, sorter)
-    if rows.size == 0 or values.size == 0:
-        kind = index_dtype(rows.device)
-        return Array.zeros(*values.shape, dtype=kind, device=rows.device)
     flat = rows.searchsorted(values.reshape(values.size), right=side == "right")
     return as_indices(flat).reshape(values.shape)
 
@@ -82,7 +78,5 @@ def searchsorted(
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
     """Which elements of x1 occur in x2."""
     a, b = both(x1, x2)
-    if b.size == 0:
-        return Array.full(a.shape, invert, dtype=dtypes.bool, device=a.device)
     found = a.isin(b)
     return ~found if invert else found

@@ -11,12 +11,10 @@ __all__ = ["argsort", "sort"]
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """The elements in order along an axis."""
     x = as_array(x)
-    at = _axis(axis, x.ndim)
-    return x if x.size == 0 else x.sort(at, descending)[0]
+    return x.sort(_axis(axis, x.ndim), descending)[0]
 
 
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """The indices (int64) that sort an axis."""
     x = as_array(x)
-    at = _axis(axis, x.ndim)
-    return as_indices(x.argsort(at, descending))
+    return as_indices(x.argsort(_axis(axis, x.ndim), descending))

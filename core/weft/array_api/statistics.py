@@ -8,7 +8,7 @@ from typing import Any
 from weft.array_api.array import Array, as_array, index_dtype, must_be
 from weft.array_api.manipulation import _axis, concat
 from weft.base.arguments import whole
-from weft.base.dtype import DType, dtypes, to_dtype
+from weft.base.dtype import DType, to_dtype
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import sum_dtype
 
@@ -136,12 +136,7 @@ def _from(running: Array, at: int, start: int, include: bool) -> Array:
         return running
     shape = tuple(1 if i == at else s for i, s in enumerate(running.shape))
     first = Array.full(shape, start, dtype=running.dtype, device=running.device)
-    return concat([first, running], axis=at) if 0 not in shape else _grown(running, at)
-
-
-def _grown(running: Array, at: int) -> Array:
-    shape = tuple(s + (i == at) for i, s in enumerate(running.shape))
-    return Array.zeros(*shape, dtype=running.dtype, device=running.device)
+    return concat([first, running], axis=at)
 
 
 def diff(
@@ -152,16 +147,4 @@ def diff(
     x, n = as_array(x), whole(n, "n")
     if x.ndim == 0 or n < 0:
         raise ArgumentError("diff is along an axis", asked=f"diff(n={n}) of shape {x.shape}")
-    at = _axis(axis, x.ndim)
-    if n == 0:
-        return x
-    parts = [part for part in (prepend, x, append) if part is not None]
-    x = concat(parts, axis=at) if len(parts) > 1 else x
-    for _ in range(n):
-        size = x.shape[at]
-        if size < 2:
-            return x.shrink(tuple((0, 0) if i == at else None for i in range(x.ndim)))
-        later = x.shrink(tuple((1, size) if i == at else None for i in range(x.ndim)))
-        former = x.shrink(tuple((0, size - 1) if i == at else None for i in range(x.ndim)))
-        x = later != former if x.dtype is dtypes.bool else later - former
-    return x
+    return x.diff(n, _axis(axis, x.ndim), prepend, append)
