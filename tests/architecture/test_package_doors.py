@@ -49,7 +49,7 @@ LEFT = {
     "shape": 6,
     "tensor": 10,
     "tools": 1,
-    "uop": 154,
+    "uop": 43,
 }
 """Imports of other modules from outside of their package: to become none."""
 

@@ -21,9 +21,7 @@ from weft.codegen.launch_grid import strategy as launch_grid
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptKind
 from weft.device.capabilities import Target
-from weft.uop.args import AxisKind
-from weft.uop.node import UOp
-from weft.uop.ops import GroupOp, Ops
+from weft.uop import AxisKind, GroupOp, Ops, UOp
 
 Choose: TypeAlias = Callable[[Kernel], Sequence[Opt]]
 

@@ -40,9 +40,7 @@ from weft.device.capabilities import Feature, Target
 from weft.device.program import LinearProgram
 from weft.spec import kernel_ast, linear, lowered
 from weft.spec.passes import Pass, run_passes
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
-from weft.uop.rewrite import graph_rewrite
+from weft.uop import Ops, UOp, graph_rewrite
 
 LinearStep: TypeAlias = Callable[[list[UOp], Target], list[UOp]]
 

@@ -46,10 +46,8 @@ from weft.shape.infer import shape_of
 from weft.spec.kernel_ast import verify as verify_kernel_ast
 from weft.spec.lowered import verify as verify_lowered
 from weft.spec.passes import Pass
-from weft.uop.args import NON_TEMPORAL, PREFETCH_L1, RangeArg, Row
-from weft.uop.node import sint
-from weft.uop.rewrite import graph_rewrite
-from weft.uop.symbolic.conditions import conjuncts
+from weft.uop import RangeArg, Row, conjuncts, graph_rewrite, sint
+from weft.uop.args import NON_TEMPORAL, PREFETCH_L1
 
 __all__ = [
     "AFTER_LOOPS",

@@ -10,10 +10,7 @@ from operator import attrgetter
 from weft.base.errors import ArgumentError
 from weft.base.weak import WeakKeys, WeakMembers
 from weft.device.buffer import Buffer
-from weft.uop import Ops, UOp
-from weft.uop.analyses import provide
-from weft.uop.node import memo_slot
-from weft.uop.sharding import parts_of
+from weft.uop import Ops, UOp, memo_slot, parts_of, provide
 
 _set_buffer = memo_slot("_buffer")
 _buffer_in = attrgetter("_buffer")

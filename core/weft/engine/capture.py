@@ -12,8 +12,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from weft.base.errors import CaptureError
-from weft.uop import Ops, UOp
-from weft.uop.analyses import provide
+from weft.uop import Ops, UOp, provide
 
 if TYPE_CHECKING:
     from weft.device import Buffer

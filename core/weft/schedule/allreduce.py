@@ -24,8 +24,7 @@ from operator import itemgetter
 from weft.base.sequences import prod
 from weft.base.settings import settings
 from weft.schedule.multi_parts import EVERYWHERE, concatenated, copied, sliced
-from weft.uop import Ops, Shard, UOp
-from weft.uop.sharding import even_bounds
+from weft.uop import Ops, Shard, UOp, even_bounds
 
 
 def all_reduce(op: Ops, parts: tuple[UOp, ...], devices: tuple[str, ...]) -> tuple[UOp, ...]:

@@ -25,8 +25,7 @@ from weft.base.sequences import prod
 from weft.schedule.images import pointer_to, read_dtype
 from weft.schedule.use_def import SCALARS
 from weft.shape import ShapeTracker
-from weft.uop import Ops, UOp
-from weft.uop.args import Row
+from weft.uop import Ops, Row, UOp
 from weft.uop.symbolic.sint import variable_and_value
 
 # of sources that are all zero these make zero; NEG makes -0.0 of it, which is another float

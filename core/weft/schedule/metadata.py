@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from weft.base.provenance import describe
-from weft.uop import UOp
-from weft.uop.node import memo_slot
+from weft.uop import UOp, memo_slot
 
 _set_meta = memo_slot("meta")
 

@@ -23,8 +23,7 @@ from weft.schedule.multi_parts import Sharded, constant
 from weft.schedule.multi_rules import Found, partitioned
 from weft.schedule.storage import APART
 from weft.schedule.use_def import MEMORY, is_pending, is_stored
-from weft.uop import GroupOp, Ops, Shard, UOp
-from weft.uop.sharding import parts_of, stacked
+from weft.uop import GroupOp, Ops, Shard, UOp, parts_of, stacked
 
 _STRUCTURE = frozenset({Ops.SINK, Ops.MSTACK, Ops.DEVICE, Ops.UNIQUE, Ops.KERNEL})
 

@@ -30,8 +30,7 @@ from weft.schedule.multi_parts import (
     sliced,
 )
 from weft.schedule.use_def import MEMORY, SCALARS, is_stored
-from weft.uop import GroupOp, Ops, Shard, UOp, identity_element
-from weft.uop.sharding import parts_of
+from weft.uop import GroupOp, Ops, Shard, UOp, identity_element, parts_of
 
 Found = UOp | Sharded
 _UNARY = frozenset({Ops.CONTIGUOUS}) | GroupOp.Identity

@@ -43,8 +43,7 @@ from weft.schedule.view_pushdown import pushdown_edits
 from weft.spec import kernel_graph, tensor
 from weft.spec.check import verify
 from weft.spec.passes import Pass, Picture, run_passes
-from weft.uop import GroupOp, Ops, UOp, rewrite_map
-from weft.uop.sharding import sharding_seen
+from weft.uop import GroupOp, Ops, UOp, rewrite_map, sharding_seen
 
 CLEAN = simplify + storage + narrow
 CLEAN_WITH_IMAGES = images + CLEAN

@@ -6,7 +6,7 @@ from weft.shape.indexing import expr_from_ranges
 from weft.shape.infer import has_shape, shape_of, st_of
 from weft.shape.tracker import ShapeTracker
 from weft.shape.view import View
-from weft.uop.text import register_arg
+from weft.uop import register_arg
 
 __all__ = ["ShapeTracker", "View", "expr_from_ranges", "has_shape", "shape_of", "st_of"]
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from weft.base.dtype import DType, dtypes
 from weft.shape.view import View, is_static
-from weft.uop import Ops, UOp, sint
-from weft.uop.bounds import Bounds, bounds_of
-from weft.uop.symbolic.conditions import TRUE, all_of, conjuncts, less_than, negation
+from weft.uop import Ops, UOp, bounds_of, conjuncts, sint
+from weft.uop.bounds import Bounds
+from weft.uop.symbolic.conditions import TRUE, all_of, less_than, negation
 from weft.uop.symbolic.divmod import constant_divisor, floor_divide, floor_modulo, gather
 from weft.uop.symbolic.simplify import simplify
 from weft.uop.symbolic.sint import as_node, high_of, low_of

@@ -15,8 +15,7 @@ from weft.base.errors import ShapeError, SpecError
 from weft.shape.movement import moved_shape
 from weft.shape.tracker import ShapeTracker
 from weft.shape.view import Shape
-from weft.uop import GroupOp, Ops, UOp, sint
-from weft.uop.analyses import provide
+from weft.uop import GroupOp, Ops, UOp, provide, sint
 from weft.uop.analysis import analysis
 from weft.uop.symbolic.sint import fold
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from weft.base.dtype import PtrDType
 from weft.shape import shape_of
 from weft.spec.check import verify as _verify
-from weft.uop import GroupOp, Ops, Reduce, UOp
-from weft.uop.args import Row
+from weft.uop import GroupOp, Ops, Reduce, Row, UOp
 
 _HINTS = frozenset({Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.FUSE, Ops.NOOP})
 _LEAVES = frozenset({Ops.CONST, Ops.IOTA, Ops.DEFINE_VAR, Ops.BIND, Ops.DEVICE})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weft.uop.analyses import provide
 from weft.uop.args import (
     AxisKind,
     BufferView,
@@ -9,25 +10,29 @@ from weft.uop.args import (
     KernelInfo,
     RangeArg,
     Reduce,
+    Row,
     Var,
     Window,
 )
+from weft.uop.bounds import bounds_of
 from weft.uop.evaluate import exec_alu, identity_element
 from weft.uop.matcher import PatternMatcher
-from weft.uop.node import UOp, sint
+from weft.uop.node import UOp, memo_slot, sint
 from weft.uop.ops import GroupOp, Ops
 from weft.uop.pattern import UPat
 from weft.uop.placement import device_of
 from weft.uop.pretty import render
 from weft.uop.rewrite import graph_rewrite, rewrite_map
-from weft.uop.sharding import Shard
+from weft.uop.sharding import Shard, even_bounds, parts_of, sharding_seen, stacked
 from weft.uop.symbolic import Variable
-from weft.uop.text import from_text, to_text
+from weft.uop.symbolic.conditions import conjuncts
+from weft.uop.text import from_text, register_arg, to_text
 from weft.uop.tree import tree_text
 
 __all__ = [
     "AxisKind", "BufferView", "GroupOp", "Kernel", "KernelInfo", "Ops", "PatternMatcher",
-    "RangeArg", "Reduce", "Shard", "UOp", "UPat", "Var", "Variable", "Window", "device_of",
-    "exec_alu", "from_text", "graph_rewrite", "identity_element", "render", "rewrite_map", "sint",
-    "to_text", "tree_text",
+    "RangeArg", "Reduce", "Row", "Shard", "UOp", "UPat", "Var", "Variable", "Window", "bounds_of",
+    "conjuncts", "device_of", "even_bounds", "exec_alu", "from_text", "graph_rewrite",
+    "identity_element", "memo_slot", "parts_of", "provide", "register_arg", "render", "rewrite_map",
+    "sharding_seen", "sint", "stacked", "to_text", "tree_text",
 ]  # fmt: skip

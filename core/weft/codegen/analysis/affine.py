@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping
 
 from weft.base.dtype import DType, dtypes
 from weft.codegen.analysis.ranges import loop_order
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import Ops, UOp
 from weft.uop.symbolic.sums import linear_of
 
 Affine = tuple[dict[UOp, int], int]

@@ -14,9 +14,7 @@ from weft.codegen.analysis.affine import affine
 from weft.codegen.analysis.lane_strides import lane_stride
 from weft.codegen.analysis.ranges import extent_of, fill_of, ranges_of
 from weft.device.tensor_core import TensorCore
-from weft.uop.args import AxisKind
-from weft.uop.node import UOp, sint
-from weft.uop.ops import Ops
+from weft.uop import AxisKind, Ops, UOp, sint
 
 
 class Axis(NamedTuple):

@@ -12,9 +12,8 @@ from weft.base.dtype import AddrSpace, PtrDType, dtypes
 from weft.base.sequences import prod
 from weft.codegen.analysis.ranges import extent_of
 from weft.device.program import Estimates
+from weft.uop import GroupOp, Ops, UOp, sint
 from weft.uop.args import PREFETCHES
-from weft.uop.node import UOp, sint
-from weft.uop.ops import GroupOp, Ops
 
 _INDEXING = frozenset({Ops.INDEX, Ops.RANGE, Ops.SPECIAL})
 

@@ -13,9 +13,7 @@ import math
 from collections.abc import Iterable
 
 from weft.base.dtype import DType, dtypes
-from weft.uop.evaluate import exec_alu
-from weft.uop.node import UOp
-from weft.uop.ops import GroupOp, Ops
+from weft.uop import GroupOp, Ops, UOp, exec_alu
 
 _WHOLE = frozenset({dtypes.int, dtypes.long})
 _CONDITIONS = frozenset({Ops.AND, Ops.OR, Ops.CMPNE})

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from weft.codegen.analysis.affine import affine
 from weft.codegen.analysis.ranges import ranges_of
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import Ops, UOp
 
 
 def lane_stride(expression: UOp, loop: UOp, width: int) -> int | None:

@@ -15,10 +15,7 @@ from dataclasses import dataclass
 
 from weft.base.dtype import AddrSpace, PtrDType
 from weft.device.tensor_core import TensorCore
-from weft.uop.args import AxisKind, RangeArg
-from weft.uop.node import UOp, memo_slot
-from weft.uop.ops import Ops
-from weft.uop.text import register_arg
+from weft.uop import AxisKind, Ops, RangeArg, UOp, memo_slot, register_arg
 
 NO_RANGES: frozenset[UOp] = frozenset()
 

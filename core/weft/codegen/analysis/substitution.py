@@ -12,8 +12,7 @@ from weft.base.dtype import dtypes
 from weft.codegen.analysis.folding import folded, is_false, is_true
 from weft.codegen.analysis.ranges import CLOSING, loop_order, loops_of
 from weft.codegen.analysis.traversal import Rule, rewrite_once
-from weft.uop.node import UOp
-from weft.uop.ops import GroupOp, Ops
+from weft.uop import GroupOp, Ops, UOp
 
 _DIVISIONS = frozenset({Ops.IDIV, Ops.MOD})
 _NOT_INDICES = frozenset({Ops.INDEX, Ops.LOAD, Ops.STORE, Ops.REDUCE, Ops.FILL, Ops.SINK})

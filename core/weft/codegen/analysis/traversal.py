@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import Ops, UOp
 
 Rule: TypeAlias = Callable[[UOp, UOp], UOp | None]
 """(node, the node over its rewritten sources) -> its replacement, or None for the second one."""

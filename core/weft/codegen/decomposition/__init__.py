@@ -14,8 +14,7 @@ from weft.codegen.analysis.traversal import Rule, rewrite_once
 from weft.codegen.decomposition import dtypes as narrow
 from weft.codegen.decomposition.ops import Rules
 from weft.device.capabilities import Target
-from weft.uop.node import UOp
-from weft.uop.ops import GroupOp, Ops
+from weft.uop import GroupOp, Ops, UOp
 
 _GUARDED = frozenset({Ops.SHL, Ops.SHR, Ops.MOD})
 

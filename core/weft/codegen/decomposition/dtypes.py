@@ -17,8 +17,7 @@ from weft.base.errors import CapabilityError
 from weft.base.scalars import is_positive_zero
 from weft.codegen.analysis.ranges import values_of
 from weft.codegen.decomposition.transcendental import where
-from weft.uop.node import UOp
-from weft.uop.ops import GroupOp, Ops
+from weft.uop import GroupOp, Ops, UOp
 
 _NARROW = (dtypes.half, dtypes.bfloat16, dtypes.fp8e4m3, dtypes.fp8e5m2)
 _STORED = {1: dtypes.uchar, 2: dtypes.ushort}

@@ -13,8 +13,7 @@ from collections.abc import Callable
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import CapabilityError
 from weft.codegen.decomposition.transcendental import FORMATS, Transcendental, where
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import Ops, UOp
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA

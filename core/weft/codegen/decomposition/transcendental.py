@@ -19,8 +19,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from weft.base.dtype import DType, dtypes
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import Ops, UOp
 
 # fmt: off
 _EXP2_SINGLE = (

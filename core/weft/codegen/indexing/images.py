@@ -29,9 +29,7 @@ from weft.codegen.analysis.axes import Access
 from weft.codegen.analysis.ranges import alternative_of, extent_of, loop_order, loops_of, ranges_of
 from weft.codegen.analysis.substitution import substitute_ranges
 from weft.codegen.analysis.traversal import rewrite_once
-from weft.uop.args import AxisKind
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import AxisKind, Ops, UOp
 
 CHANNELS = 4
 MOST_LOOPS = 3  # that are strip-mined for channels: 64 unrolled instances

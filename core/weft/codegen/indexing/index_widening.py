@@ -22,9 +22,7 @@ from weft.codegen.analysis.ranges import CLOSING, ranges_of
 from weft.codegen.analysis.traversal import nodes_of
 from weft.codegen.vectorization.instances import INSTANTIATED
 from weft.device.capabilities import Target
-from weft.uop.args import AxisKind
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import AxisKind, Ops, UOp
 
 _MODULAR = frozenset({Ops.ADD, Ops.SUB, Ops.MUL, Ops.NEG})
 _EXACT = frozenset({Ops.IDIV, Ops.MOD, Ops.MAX, Ops.WHERE})

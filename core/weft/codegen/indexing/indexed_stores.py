@@ -38,10 +38,7 @@ from weft.codegen.indexing.one_hot_gather import SelectedIteration
 from weft.codegen.indexing.scatter_add import Term, initial_value, match_term
 from weft.device.capabilities import Target
 from weft.device.program import indexed_stores_of
-from weft.uop.args import AxisKind
-from weft.uop.evaluate import identity_element
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import AxisKind, Ops, UOp, identity_element
 
 
 class _IndexedStore(NamedTuple):

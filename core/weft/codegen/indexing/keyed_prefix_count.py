@@ -39,9 +39,7 @@ from weft.codegen.analysis.ranges import (
 from weft.codegen.analysis.substitution import replace_nodes, substitute_ranges
 from weft.codegen.indexing.one_hot_gather import split_mask
 from weft.device.capabilities import Target
-from weft.uop.args import AxisKind
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import AxisKind, Ops, UOp
 
 
 class _KeyedPrefix(NamedTuple):

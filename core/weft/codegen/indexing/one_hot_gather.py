@@ -27,8 +27,7 @@ from weft.codegen.analysis.affine import affine
 from weft.codegen.analysis.folding import folded, folded_and
 from weft.codegen.analysis.ranges import loops_of, ranges_of
 from weft.codegen.analysis.traversal import Rule, rewrite_once
-from weft.uop.node import UOp
-from weft.uop.ops import GroupOp, Ops
+from weft.uop import GroupOp, Ops, UOp
 
 _ZERO_PRESERVING = frozenset({Ops.CAST, Ops.NEG, Ops.TRUNC, Ops.SQRT})
 

@@ -29,9 +29,7 @@ from weft.codegen.analysis.affine import affine, from_affine
 from weft.codegen.analysis.folding import conjunction
 from weft.codegen.analysis.ranges import alternative_of, fill_of, loop_order, ranges_of
 from weft.codegen.analysis.traversal import nodes_of, rewrite_once
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
-from weft.uop.symbolic.conditions import conjuncts
+from weft.uop import Ops, UOp, conjuncts
 
 _MAX_ROUNDS = 4  # of simplifying divisions
 

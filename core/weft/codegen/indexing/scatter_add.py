@@ -52,10 +52,7 @@ from weft.codegen.indexing.one_hot_gather import (
 )
 from weft.codegen.thresholds import BLOCKS, LONG_ROW, MIN_SPEEDUP, MIN_TERMS, VECTOR_ADDITION
 from weft.device.capabilities import Feature, Target
-from weft.uop.args import AxisKind
-from weft.uop.evaluate import identity_element
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import AxisKind, Ops, UOp, identity_element
 
 
 class Term(NamedTuple):

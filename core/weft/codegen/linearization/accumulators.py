@@ -26,10 +26,8 @@ from weft.base.dtype import AddrSpace, DType, dtypes
 from weft.codegen.analysis.ranges import address_space, loops_of, values_of
 from weft.codegen.linearization.loop_nesting import Path
 from weft.codegen.vectorization.packed_dot import TAKES_SUM
+from weft.uop import Ops, UOp, identity_element
 from weft.uop.args import ASYNC
-from weft.uop.evaluate import identity_element
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
 
 AFTER = "after"  # arg of the LOAD of an accumulator after its loops
 

@@ -16,8 +16,7 @@ from collections.abc import Sequence
 
 from weft.codegen.decomposition.ops import Rules
 from weft.device.capabilities import Target
-from weft.uop.node import UOp
-from weft.uop.ops import GroupOp, Ops
+from weft.uop import GroupOp, Ops, UOp
 
 _INTRODUCED = frozenset(
     {

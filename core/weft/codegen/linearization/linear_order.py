@@ -22,9 +22,8 @@ from weft.codegen.analysis.traversal import nodes_of
 from weft.codegen.linearization import accumulators
 from weft.codegen.linearization.loop_nesting import Path, paths_of
 from weft.device.program import indexed_stores_of
+from weft.uop import Ops, UOp
 from weft.uop.args import PREFETCHES
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
 
 _FIRST = frozenset({Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR, Ops.DEFINE_LOCAL})
 _UNPLACED = _FIRST | {Ops.SINK, Ops.NOOP}

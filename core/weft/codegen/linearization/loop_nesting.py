@@ -25,8 +25,7 @@ from weft.codegen.analysis.ranges import (
     ranges_of,
     values_of,
 )
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import Ops, UOp
 
 Path = tuple[UOp, ...]
 _NESTS = CLOSING | {Ops.STORE, Ops.RANGE}

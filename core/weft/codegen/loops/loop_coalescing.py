@@ -19,8 +19,7 @@ from weft.base.dtype import dtypes
 from weft.codegen.analysis.affine import affine
 from weft.codegen.analysis.ranges import CLOSING, extent_of, loop_order, loops_of, ranges_of
 from weft.codegen.analysis.substitution import substitute_ranges
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import Ops, UOp
 
 Factors = list[dict[UOp, int]]
 

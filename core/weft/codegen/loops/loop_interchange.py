@@ -27,10 +27,7 @@ from weft.codegen.analysis.ranges import (
     ranges_of,
 )
 from weft.codegen.analysis.substitution import replace_nodes, substitute_ranges
-from weft.uop.args import AxisKind
-from weft.uop.evaluate import identity_element
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import AxisKind, Ops, UOp, identity_element
 
 
 def accumulator_axes(reduce: UOp, inside: Sequence[UOp]) -> list[UOp]:

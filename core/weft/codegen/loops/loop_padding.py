@@ -18,9 +18,7 @@ from collections.abc import Mapping, Sequence
 
 from weft.base.dtype import dtypes
 from weft.codegen.analysis.ranges import loops_of, ranges_of
-from weft.uop.evaluate import identity_element
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import Ops, UOp, identity_element
 
 _ZERO_IF_ALL_ZERO = frozenset({Ops.ADD, Ops.SUB, Ops.MAX, Ops.NEG, Ops.CAST, Ops.MULACC})
 _NONE: frozenset[UOp] = frozenset()

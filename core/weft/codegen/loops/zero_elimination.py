@@ -29,9 +29,7 @@ from weft.codegen.analysis.ranges import extent_of, loops_of, max_trip_count, ra
 from weft.codegen.analysis.substitution import replace_nodes
 from weft.codegen.indexing.predicate_simplification import gate_of
 from weft.codegen.vectorization.instances import UNROLLED
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
-from weft.uop.symbolic.conditions import conjuncts
+from weft.uop import Ops, UOp, conjuncts
 
 _MAX_EXTENT = 8  # of a loop that is unrolled to eliminate zeros
 _MAX_POINTS = 1 << 10  # iterations that are evaluated

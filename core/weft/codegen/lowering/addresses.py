@@ -15,8 +15,7 @@ from weft.codegen.lowering.loop_fusion import is_one
 from weft.shape.indexing import expr_from_ranges, indices_below
 from weft.shape.tracker import ShapeTracker
 from weft.shape.view import View
-from weft.uop.node import UOp, sint
-from weft.uop.ops import GroupOp, Ops
+from weft.uop import GroupOp, Ops, UOp, sint
 
 Indices = tuple[UOp, ...]
 

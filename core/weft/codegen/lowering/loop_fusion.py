@@ -17,9 +17,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from weft.shape.infer import shape_of
-from weft.uop.args import Row
-from weft.uop.node import UOp, sint
-from weft.uop.ops import Ops
+from weft.uop import Ops, Row, UOp, sint
 
 Shape = tuple[sint, ...]
 

@@ -40,10 +40,7 @@ from weft.codegen.lowering.addresses import (
 )
 from weft.codegen.lowering.loop_fusion import StoreNests, is_one, opens_loops, reads_of
 from weft.shape.infer import shape_of
-from weft.uop.args import AxisKind, Reduce, Row
-from weft.uop.evaluate import identity_element
-from weft.uop.node import UOp, sint
-from weft.uop.ops import GroupOp, Ops
+from weft.uop import AxisKind, GroupOp, Ops, Reduce, Row, UOp, identity_element, sint
 
 Task = tuple[UOp, Indices, UOp | None]  # a node, its index, and the gate of its loads
 Stack = list[tuple[Task, list[Task], Callable[[list[UOp]], UOp] | None]]

@@ -47,9 +47,7 @@ from weft.codegen.opt.legality import check, illegal, require
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.vectorization.packed_dot import words_of
 from weft.device.capabilities import Feature, Target
-from weft.uop.args import AxisKind, KernelInfo
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import AxisKind, KernelInfo, Ops, UOp
 
 _OUTPUT = frozenset({AxisKind.GLOBAL, AxisKind.LOCAL, AxisKind.LOOP})
 _LOOPS = _OUTPUT | {AxisKind.REDUCE}

@@ -13,9 +13,7 @@ from weft.codegen.analysis.axes import Axis
 from weft.codegen.analysis.ranges import loops_of, ranges_of
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.vectorization.instances import INSTANTIATED
-from weft.uop.args import AxisKind
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import AxisKind, Ops, UOp
 
 if TYPE_CHECKING:
     from weft.codegen.opt.kernel import Kernel

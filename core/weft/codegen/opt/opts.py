@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from weft.base.errors import WeftError
-from weft.uop.text import register_arg
+from weft.uop import register_arg
 
 
 class OptKind(StrEnum):

@@ -20,8 +20,7 @@ from weft.codegen.generic_choice import choice_for
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.device.capabilities import Feature, Target
-from weft.uop.args import AxisKind
-from weft.uop.ops import GroupOp
+from weft.uop import AxisKind, GroupOp
 
 MOST_BODY = 256
 """Values side by side in one loop body: more would only keep the compiler busy."""

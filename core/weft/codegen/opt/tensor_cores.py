@@ -24,9 +24,7 @@ from weft.codegen.analysis.folding import folded
 from weft.codegen.analysis.ranges import CLOSING, Fragment, loops_of, ranges_of, values_of
 from weft.codegen.analysis.substitution import replace_nodes, substitute_ranges
 from weft.device.tensor_core import Step, TensorCore
-from weft.uop.args import AxisKind
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import AxisKind, Ops, UOp
 
 
 class Product(NamedTuple):

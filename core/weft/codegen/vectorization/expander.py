@@ -52,9 +52,7 @@ from weft.codegen.vectorization.vector_addresses import Widths
 from weft.codegen.vectorization.vector_memory import Accesses
 from weft.codegen.workgroups.group_reduction import is_shared
 from weft.device.packed_dot import PairDot
-from weft.uop.args import AxisKind
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import AxisKind, Ops, UOp
 
 _ON_CHIP = frozenset({Ops.DEFINE_REG, Ops.DEFINE_LOCAL})
 INDEPENDENT_CHAINS = 8  # what a multiply-add of four cycles needs, two being started in each

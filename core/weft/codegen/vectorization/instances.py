@@ -13,9 +13,7 @@ from typing import NamedTuple
 from weft.base.dtype import DType
 from weft.base.errors import SpecError
 from weft.codegen.analysis.ranges import extent_of, loop_order, ranges_of
-from weft.uop.args import AxisKind
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import AxisKind, Ops, UOp
 
 UNROLLED = frozenset({AxisKind.UPCAST, AxisKind.UNROLL})
 INSTANTIATED = UNROLLED | {AxisKind.VECTOR}

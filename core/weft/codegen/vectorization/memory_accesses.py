@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 from weft.base.dtype import AddrSpace, DType, PtrDType, dtypes
 from weft.codegen.analysis.folding import is_false, is_true
+from weft.uop import Ops, UOp
 from weft.uop.args import ASYNC
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
 
 IN_FLIGHT_BYTES = (16, 8, 4)
 """What a copy may move at once for which nobody waits."""

@@ -17,8 +17,7 @@ from collections.abc import Iterable, Sequence
 from weft.base.dtype import DType, dtypes
 from weft.codegen.analysis.ranges import values_of
 from weft.device.packed_dot import PairDot
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import Ops, UOp
 
 _SHORT = (dtypes.bool, dtypes.int8, dtypes.uint8, dtypes.int16)
 TAKES_SUM = frozenset({Ops.WMMA, Ops.DOT})

@@ -23,11 +23,7 @@ from weft.codegen.analysis.affine import affine, affine_through_casts
 from weft.codegen.analysis.ranges import CLOSING, extent_of, loops_of, ranges_of
 from weft.codegen.analysis.substitution import substitute_ranges
 from weft.codegen.analysis.traversal import nodes_of, rewrite_once
-from weft.uop.args import AxisKind, RangeArg
-from weft.uop.evaluate import identity_element
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
-from weft.uop.text import register_arg
+from weft.uop import AxisKind, Ops, RangeArg, UOp, identity_element, register_arg
 
 _FEWEST = 4  # lanes, below which steps spare nothing
 

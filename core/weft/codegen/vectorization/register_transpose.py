@@ -18,8 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import Ops, UOp
 
 _PIECE_BYTES = 16
 """Of a register, within which interleaving is one cheap instruction and needs no list of places."""

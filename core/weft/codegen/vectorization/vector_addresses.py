@@ -33,9 +33,7 @@ from weft.codegen.vectorization.instances import (
 )
 from weft.codegen.vectorization.memory_accesses import Address, Place
 from weft.device.packed_dot import PairDot
-from weft.uop.args import AxisKind
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import AxisKind, Ops, UOp
 
 Widths: TypeAlias = Mapping[DType, tuple[int, ...]]
 

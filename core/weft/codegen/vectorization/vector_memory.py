@@ -30,9 +30,7 @@ from weft.codegen.vectorization.memory_accesses import (
 )
 from weft.codegen.vectorization.register_transpose import columns_of, runs_of
 from weft.codegen.vectorization.vector_addresses import Filled, Places
-from weft.uop.args import AxisKind
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import AxisKind, Ops, UOp
 
 _WRITTEN_OUT = frozenset({AxisKind.UPCAST, AxisKind.UNROLL})
 _FEWEST_COLUMNS = 4  # of a part of a matrix that is worth turning: with two, a row is half a load
