@@ -10,13 +10,12 @@ import math
 from typing import Any, Literal, NamedTuple
 
 from weft.array_api.array import Array, as_array, as_indices, both, index_dtype, must_be
-from weft.array_api.manipulation import _axis, permute_dims
+from weft.array_api.manipulation import _axis
 from weft.array_api.statistics import _wide
 from weft.base.arguments import shown, whole
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_dtype, sum_acc_dtype
-from weft.base.sequences import prod
 from weft.shape.movement import broadcast_shapes
 from weft.tensor import Tensor
 
@@ -80,12 +79,8 @@ def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
             "the axes that are summed over differ",
             asked=f"tensordot of {a.shape} and {b.shape} over {axes}",
         )
-    left = [i for i in range(a.ndim) if i not in first]
-    right = [i for i in range(b.ndim) if i not in second]
-    rows, columns = [a.shape[i] for i in left], [b.shape[i] for i in right]
-    flat_a = permute_dims(a, (*left, *first)).reshape((prod(rows), prod(sizes)))
-    flat_b = permute_dims(b, (*second, *right)).reshape((prod(sizes), prod(columns)))
-    return matmul(flat_a, flat_b).reshape((*rows, *columns))
+    must_be("tensordot", a, "int", "float")
+    return a.tensordot(b, (first, second)).cast(least_upper_dtype(a.dtype, b.dtype))
 
 
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:

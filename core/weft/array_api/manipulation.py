@@ -79,10 +79,7 @@ def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
     from_, to = [[_axis(a, x.ndim) for a in axes] for axes in (sources, targets)]
     if len(set(from_)) != len(from_) or len(set(to)) != len(to) or len(from_) != len(to):
         raise ShapeError("one place for each axis", asked=f"moveaxis({source}, {destination})")
-    order = [i for i in range(x.ndim) if i not in from_]
-    for place, axis in sorted(zip(to, from_)):
-        order.insert(place, axis)
-    return x.permute(*order) if order else x
+    return x.movedim(from_, to)
 
 
 def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
