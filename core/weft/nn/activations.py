@@ -229,6 +229,8 @@ class Softshrink(Activation, function="softshrink"):
     [-1.5, 0.0, 0.5]
     """
 
+    lambd: float
+
     def __init__(self, lambd: float = 0.5) -> None:
         self._fix(lambd=lambd)
 
@@ -242,6 +244,8 @@ class Hardshrink(Activation, function="hardshrink"):
     >>> nn.Hardshrink(0.5)(Tensor([-2.0, 0.25, 1.0])).tolist()
     [-2.0, 0.0, 1.0]
     """
+
+    lambd: float
 
     def __init__(self, lambd: float = 0.5) -> None:
         self._fix(lambd=lambd)

@@ -66,7 +66,7 @@ class _List(_Container[Item]):
                 asked=f"{type(self).__name__} of {kind_of(items)}",
                 try_=f"nn.{type(self).__name__}([item])",
             )
-        for item in list(items):
+        for item in list[Any](items):
             self.append(item)
         return self
 
@@ -158,7 +158,8 @@ class _Dict(_Container[Item]):
 
     def update(self, items: Mapping[str, Item] | Iterable[tuple[str, Item]]) -> None:
         """Items under their keys; those of the same keys are replaced."""
-        for key, item in items.items() if isinstance(items, Mapping | _Dict) else items:
+        pairs: Any = items.items() if isinstance(items, Mapping | _Dict) else items
+        for key, item in pairs:
             self[key] = item
 
     def keys(self) -> list[str]:

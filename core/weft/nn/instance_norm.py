@@ -47,10 +47,12 @@ class _InstanceNormOf(BatchNorm):
             mean = wide.mean(axes, keepdim=True)
             variance = (wide - mean).square().mean(axes, keepdim=True)
             if training:
-                flat = [each.detach().reshape(*x.shape[:2]).mean(0) for each in (mean, variance)]
+                rows = [each.detach().reshape(*x.shape[:2]) for each in (mean, variance)]
+                means, variances = (each.mean(0) for each in rows)
                 follow(
-                    self.running_mean, self.running_var, *flat, prod(x.shape[2:]), self._share(x)
-                )
+                    self.running_mean, self.running_var, means, variances, prod(x.shape[2:]),
+                    self._share(x),
+                )  # fmt: skip
         y = (wide - mean) * (variance + self.eps).rsqrt()
         return self._scaled(y, x.dtype, shape).cast(least_upper_float(x.dtype))
 

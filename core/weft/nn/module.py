@@ -187,10 +187,11 @@ class Module:
         if tensor is None:
             setattr(self, name, None)
             return
+        kept = tensor
         if type(tensor) is Tensor:
-            tensor = held(Buffer if persistent else Transient, tensor)
-        tensor.requires_grad = False
-        setattr(self, name, tensor)
+            kept = held(Buffer if persistent else Transient, tensor)
+        kept.requires_grad = False
+        setattr(self, name, kept)
 
     def register_module(self, name: str, module: Module | None) -> None:
         """`setattr(self, name, module)`; names may be numbers. See `add_module`."""
@@ -495,6 +496,6 @@ class Layer(Family):
 
     if TYPE_CHECKING:
 
-        def forward(self, x: Tensor) -> Tensor: ...
+        def forward(self, x: Tensor, /) -> Tensor: ...
 
         def __call__(self, x: Tensor) -> Tensor: ...

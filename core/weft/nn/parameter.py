@@ -102,7 +102,8 @@ class Buffer(Held):
     __slots__ = ()
 
     def __new__(cls, data: Any = None, persistent: bool = True, **kwargs: Any) -> Any:
-        return super().__new__(cls if persistent else Transient, data, **kwargs)
+        kind: type[Any] = cls if persistent else Transient
+        return super().__new__(kind, data, **kwargs)
 
     def __init__(self, data: Any = None, persistent: bool = True) -> None:
         given = data if isinstance(data, Tensor) else Tensor(data)

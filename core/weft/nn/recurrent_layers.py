@@ -98,10 +98,10 @@ class _Recurrent(Module):
                 try_="put the features last",
             )
         if x.ndim == 2:
-            output, ends = self._run(
+            output, last = self._run(
                 x.unsqueeze(0 if self.batch_first else 1), [each.unsqueeze(1) for each in state]
             )
-            return output.squeeze(0 if self.batch_first else 1), [end.squeeze(1) for end in ends]
+            return output.squeeze(0 if self.batch_first else 1), [end.squeeze(1) for end in last]
         steps = x.transpose(0, 1) if self.batch_first else x
         suffixes = self._suffixes()
         starts = self._starts(steps, state, len(suffixes))

@@ -92,6 +92,8 @@ class Dropout(Layer, function="dropout"):
     [1.0, 2.0]
     """
 
+    function: str
+
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         if not 0 <= real(p, "p") <= 1:
             raise ArgumentError("p is a probability", asked=f"Dropout({p})", try_="0 <= p <= 1")

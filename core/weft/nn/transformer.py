@@ -85,13 +85,13 @@ class MultiheadAttention(MultiHeadAttention):
         """
         query = tensor_for(self, query)
         if query.ndim == 2:
-            given = [each.unsqueeze(0 if self.batch_first else 1) for each in (query, key, value)]
+            batch = 0 if self.batch_first else 1
+            q, k, v = (each.unsqueeze(batch) for each in (query, key, value))
             padding = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
             result, weights = self.forward(
-                *given, padding, need_weights, attn_mask, average_attn_weights, is_causal
+                q, k, v, padding, need_weights, attn_mask, average_attn_weights, is_causal
             )
-            result = result.squeeze(0 if self.batch_first else 1)
-            return result, None if weights is None else weights.squeeze(0)
+            return result.squeeze(batch), None if weights is None else weights.squeeze(0)
         self._check_inputs(query, key, value)
         if not self.batch_first:
             # the same object thrice stays the same: one product makes all three parts
@@ -195,8 +195,9 @@ class _TransformerLayer(Module):
         for number in range(1, self.count + 1):
             setattr(self, f"dropout{number}", Dropout(dropout))
         if isinstance(activation, str):
-            activation = getattr(F, choice(activation, "activation", ("relu", "gelu")))
-        self.activation = activation
+            self.activation = getattr(F, choice(activation, "activation", ("relu", "gelu")))
+        else:
+            self.activation = activation
 
     def _feed_forward(self, x: Tensor) -> Tensor:
         return self.linear2(self.dropout(self.activation(self.linear1(x))))

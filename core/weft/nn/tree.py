@@ -54,7 +54,8 @@ def children(obj: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(obj, Mapping):
         yield from ((str(key), value) for key, value in obj.items())
     elif isinstance(obj, tuple) and hasattr(obj, "_fields"):
-        yield from zip(obj._fields, obj, strict=True)
+        named: Any = obj
+        yield from zip(named._fields, named, strict=True)
     elif isinstance(obj, list | tuple):
         yield from ((str(index), value) for index, value in enumerate(obj))
     elif not isinstance(obj, type | ModuleType) and not hasattr(obj, "__get__"):

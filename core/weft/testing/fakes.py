@@ -103,6 +103,7 @@ class FakePlugin:
     weft_devices: Any
     weft_open: Any
     weft_allocator: Any
+    weft_renderer: Any
     weft_api: Any
 
     def __init__(self, name: str) -> None:

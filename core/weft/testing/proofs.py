@@ -36,6 +36,13 @@ class Access:
         return self.node.src[0].src[0]
 
     @property
+    def size(self) -> int:
+        """How many elements the buffer has; -1 where that is not known."""
+        dtype = self.pointer.dtype
+        assert isinstance(dtype, PtrDType)
+        return dtype.size
+
+    @property
     def index(self) -> UOp:
         return self.node.src[0].src[1]
 
@@ -253,7 +260,7 @@ class Formulas:
         if load.op is not Ops.LOAD or dtypes.is_float(load.dtype):
             return None
         index = load.src[0]
-        if index.op is not Ops.INDEX or len(index.src) > 2 or index.src[0] not in self.kept:
+        if index.op is not Ops.INDEX or index.src[2:] or index.src[0] not in self.kept:
             return None
         return index.src[0], self.of(index.src[1]) + lane
 
@@ -338,7 +345,7 @@ def _outside(program: LinearProgram, seconds: float) -> Iterator[Finding]:
     done: set[tuple[UOp, int, tuple[UOp, ...]]] = set()
     for access in accesses:
         key = (access.node.src[0], access.width, access.gates)
-        if key in done or access.pointer.dtype.size < 0:
+        if key in done or access.size < 0:
             continue
         done.add(key)
         if _leaves(access, formulas, seconds) is None:
@@ -346,7 +353,7 @@ def _outside(program: LinearProgram, seconds: float) -> Iterator[Finding]:
         solver = _leaves(access, closer, seconds)
         if solver is not None:
             yield Finding(
-                program.name, str(access), f"the buffer has {access.pointer.dtype.size} elements",
+                program.name, str(access), f"the buffer has {access.size} elements",
                 values_of(solver) if solver.check() == solver_library().sat else None,
             )  # fmt: skip
 
@@ -356,7 +363,7 @@ def _leaves(access: Access, formulas: Formulas, seconds: float) -> Any:
     z3 = solver_library()
     index = formulas.of(access.index)
     gates = [formulas.of(gate) for gate in access.gates]
-    outside = z3.Or(index < 0, index + access.width > access.pointer.dtype.size)
+    outside = z3.Or(index < 0, index + access.width > access.size)
     solver = z3.Solver()
     solver.set("timeout", int(seconds * 1000))
     solver.add(*formulas.facts, *gates, outside)

@@ -51,7 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Collect outcomes where a report is asked for."""
-    paths = [Path(path) for path in config.getoption("--weft-report")]
+    paths = [Path(path) for path in config.getoption("--weft-report") or ()]
     wrong = [str(path) for path in paths if path.suffix.lower() not in REPORT_SUFFIXES]
     if wrong:
         raise pytest.UsageError(f"--weft-report {wrong[0]}: one of {', '.join(REPORT_SUFFIXES)}")
@@ -237,7 +237,7 @@ def golden(request: pytest.FixtureRequest) -> Golden:
     from weft.testing.golden import Golden, golden_path
 
     path = golden_path(request.node.path, request.node.name)
-    return Golden(path, request.config.getoption("--update-golden"))
+    return Golden(path, bool(request.config.getoption("--update-golden")))
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from weft.base.dtype import AddrSpace
+from weft.base.dtype import AddrSpace, PtrDType
 from weft.device import LinearProgram
 from weft.testing.proofs import Access
 from weft.uop import Ops, UOp
@@ -83,7 +83,10 @@ def _copies(loop: UOp) -> list[tuple[str, ...]]:
 
 
 def _is_shared(node: UOp) -> bool:
-    return node.src[0].op is Ops.INDEX and node.src[0].src[0].dtype.space is AddrSpace.LOCAL
+    if node.src[0].op is not Ops.INDEX:
+        return False
+    pointer = node.src[0].src[0].dtype
+    return isinstance(pointer, PtrDType) and pointer.space is AddrSpace.LOCAL
 
 
 def _ends(nodes: Sequence[UOp]) -> dict[int, int]:
@@ -129,6 +132,7 @@ def _meetings(
         loop for access, turns in phase for loop in turns
         if turns[loop] != "first" and loop in _all_of(access)
     ))  # fmt: skip
+    assert isinstance(array.dtype, PtrDType)
     size = array.dtype.size
     count = math.prod(_end(loop) for loop in shared)
     nobody = -1
@@ -222,7 +226,7 @@ def _value(root: UOp, numbers: dict[UOp, Any]) -> Any:
         if op is Ops.CONST:
             values[node] = numpy.asarray(node.arg)
             continue
-        src = [values.get(source) for source in node.src]
+        src: list[Any] = [values.get(source) for source in node.src]
         if not src or any(value is None for value in src):
             continue
         if op in (Ops.IDIV, Ops.MOD):

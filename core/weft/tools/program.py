@@ -5,10 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
+from typing import Unpack
 
 from weft.base.errors import ArgumentError
 from weft.base.interrupts import let_through
-from weft.base.settings import settings
+from weft.base.settings import SettingValues, settings
 
 USAGE = "FILE.py [arguments], -m MODULE [arguments], or any command"
 
@@ -26,7 +27,7 @@ def command_line(words: Sequence[str]) -> list[str]:
     return rest
 
 
-def run(words: Sequence[str], **changes: str) -> int:
+def run(words: Sequence[str], **changes: Unpack[SettingValues]) -> int:
     """Run a program with settings changed for it, and wait; its exit code. ArgumentError where it
     cannot be started."""
     line = command_line(words)

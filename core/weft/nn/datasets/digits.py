@@ -79,7 +79,7 @@ def unpack(packed: bytes) -> Digits:
 def load_digits() -> Digits:
     """All 1,797 images and labels. Raises FileError or FormatError when the file is damaged."""
     try:
-        packed = resources.files(__package__).joinpath(_FILE).read_bytes()
+        packed = resources.files(__package__ or "").joinpath(_FILE).read_bytes()
     except OSError as error:
         let_through(error)
         raise FileError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 from weft.base.arguments import kind_of, real, shown
 from weft.base.dtype import dtypes
@@ -74,7 +75,7 @@ def _joined(parts: list[Tensor]) -> Tensor:
 
 def _with_gradients(params: Iterable[Tensor], who: str) -> list[Tensor]:
     alone = isinstance(params, Tensor) or not isinstance(params, Iterable)
-    given = [params] if alone else list(params)
+    given: list[Any] = [params] if alone else list(params)
     for each in given:
         if not isinstance(each, Tensor):
             raise ArgumentError(

@@ -343,3 +343,13 @@ class OverloadsMixin(TensorBase):
             *,
             return_indices: Literal[True],
         ) -> tuple[Self, Self]: ...
+        @overload
+        def max_pool2d(
+            self,
+            kernel_size: Axes = (2, 2),
+            stride: Axes | None = None,
+            dilation: Axes = 1,
+            padding: int | Sequence[Any] = 0,
+            ceil_mode: bool = False,
+            return_indices: bool = False,
+        ) -> Self | tuple[Self, Self]: ...

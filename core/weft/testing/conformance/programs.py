@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from weft.base.dtype import AddrSpace, DType, dtypes
 from weft.base.scalars import pack, truncate, unpack
 from weft.codegen.linearization import late_decomposition
-from weft.device import Buffer, CompiledProgram, LinearProgram, OpenDevice
+from weft.device import Buffer, CompiledProgram, Dims, LinearProgram, OpenDevice
 from weft.spec import linear
 from weft.uop import Ops, UOp
 
@@ -151,8 +151,8 @@ def run(
         buffers.append(Buffer(device.id, len(given), dtype).copy_in(pack(given, dtype)))
     runner(
         [buffer.handle for buffer in buffers],
-        global_size=program.global_size,
-        local_size=program.local_size,
+        global_size=cast("Dims | None", program.global_size),
+        local_size=cast("Dims | None", program.local_size),
         values=values,
         wait=True,
     )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from weft.device import CompiledProgram, LinearProgram
+from weft.device import CompiledProgram, Dims, LinearProgram
 from weft.testing.reference.renderer import PythonRenderer
 from weft.testing.reference.runner import PythonCompiler, PythonRunner
 
@@ -28,13 +28,18 @@ def run_program(
     binary = compiler.compile(source, program.name)
     runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
     handles = [_bytes(arrays[slot]) for slot in program.globals]
-    sizes = {"global_size": program.global_size, "local_size": program.local_size}
-    runner(handles, **sizes, values=tuple(values))
+    runner(
+        handles,
+        global_size=cast("Dims | None", program.global_size),
+        local_size=cast("Dims | None", program.local_size),
+        values=tuple(values),
+    )
 
 
 def _bytes(array: Any) -> memoryview:
     if isinstance(array, np.ndarray):
         if not array.flags.c_contiguous:
             raise ValueError("asked: to run on an array; it is not contiguous; try a copy of it")
-        return memoryview(array.reshape(-1).view(np.uint8))
+        flat: Any = array.reshape(-1).view(np.uint8)
+        return memoryview(flat)
     return memoryview(array).cast("B")

@@ -32,7 +32,8 @@ def png(picture: str) -> bytes:
     from PIL import Image, ImageDraw
 
     root = xml.fromstring(picture)
-    size = tuple(round(float(root.attrib[side]) * _SCALE) for side in ("width", "height"))
+    width, height = (round(float(root.attrib[side]) * _SCALE) for side in ("width", "height"))
+    size = (width, height)
     image = Image.new("RGBA", size, "#ffffff")
     for element in root:
         layer = Image.new("RGBA", size, (0, 0, 0, 0))  # so that discs show what is below them

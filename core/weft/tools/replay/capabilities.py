@@ -74,7 +74,8 @@ def _read(kind: Any, value: Any) -> Any:
     if dataclasses.is_dataclass(kind):
         hints = typing.get_type_hints(kind)
         names = {f.name for f in dataclasses.fields(kind) if f.init}
-        return kind(**{k: _read(hints[k], v) for k, v in value.items() if k in names})
+        make: Any = kind
+        return make(**{k: _read(hints[k], v) for k, v in value.items() if k in names})
     if isinstance(kind, type) and issubclass(kind, Enum | Member):
         return kind(value)
     if not isinstance(value, kind):

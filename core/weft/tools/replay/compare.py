@@ -92,8 +92,10 @@ def compare(
 def _compare_one(
     kind: str, path: Path, report: Report, say: Callable[[str], None], archs: Mapping[str, str]
 ) -> None:
+    name: object = kind
     try:
         record = read(path)
+        name = record.facts.get("name", kind)
         if record.kind != kind:
             raise FormatError(f"a {record.kind} among those of kind {kind}", asked=str(path))
         before = record.section("source" if kind == "kernel" else "kernels")
@@ -110,7 +112,7 @@ def _compare_one(
         return
     except WeftError as error:
         report.failed.append(path)
-        say(f"{path}: {record.facts.get('name', kind)} cannot be made any more: {error}")
+        say(f"{path}: {name} cannot be made any more: {error}")
         return
     if after != before:
         report.changed.append(path)
