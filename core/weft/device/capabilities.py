@@ -1,6 +1,6 @@
 """What a device can do, as frozen data that a plugin fills in and the core asks.
 
-Nothing in the core may depend on a device's name: whatever a pass wants to know stands here as a
+Nothing in the core may depend on a device's name: whatever a pass needs to know is here as a
 field. ``Target`` is the part of it that code generation sees.
 """
 
@@ -67,8 +67,8 @@ class Feature(StrEnum):
     SHARED = "shared"
     """Work items of one group share fast memory (see ``KernelLimits.shared_bytes``)."""
     EMULATED_GROUPS = "emulated_groups"
-    """One processor runs the work items of a group in turn: barriers and shared memory work, but
-    cost more than they save."""
+    """One processor runs the work items of a group one after the other: barriers and shared memory
+    work, but cost more than they save."""
     WARP_REDUCE = "warp_reduce"
     """Lanes of one warp can exchange registers (see ``ComputeCaps.warp_size``)."""
     ASYNC_COPY = "async_copy"
@@ -127,7 +127,7 @@ class MemoryCaps:
     :param cheap_windows: a window is as good as an allocation: freed memory also serves what is a
         little smaller.
     :param persistent: its bytes outlive the process: never pooled nor planned, and an assignment to
-        them is carried out at once.
+        them is not delayed.
     :param resident: counts as memory in use.
     :param max_allocation: the largest single allocation in bytes.
     :param link_group: devices with equal groups can copy to each other without the host.
@@ -171,7 +171,7 @@ class ComputeCaps:
     :param dtypes: those it has itself; others are decomposed, or refused with CapabilityError.
     :param limits: hard limits of one kernel.
     :param features: what it has beyond plain loops.
-    :param vector_widths: per dtype, the load and store widths (in elements) worth using.
+    :param vector_widths: per dtype, the profitable load and store widths in elements.
     :param vector_bytes: size of one vector register; 0: arithmetic is scalar.
     :param vector_registers: how many vector registers one work item may count on.
     :param wide_indices: loops and addresses are best computed in 64 bits.
@@ -180,11 +180,11 @@ class ComputeCaps:
     :param tensor_cores: the matrix units it offers.
     :param pair_dots: the instructions it has that add two products of narrow numbers at once.
     :param tiles: how many tiles of an operand a group should hold at once; with more than one,
-        those of later turns are on their way while one is used.
+        those of later iterations are copied while one is used.
     :param warp_size: lanes of one warp: work items of a group that run in step, so many of them in
         the order of their numbers, the first dimension the fastest; a power of two, 0: unknown.
     :param graph_from: of how many launches in a row a graph is asked for: with 1 of a single one.
-    :param walks: from how many places a thread had best read a long stretch of memory side by side.
+    :param walks: how many access streams of one thread read long memory fastest.
     :param machine: caches, latencies, processors; its fields of what is said above are filled in.
     """
 

@@ -46,7 +46,7 @@ class MachineModel:
     :param multiply_add_latency: from the operands of a multiply-add to its result.
     :param load_latency: of a cache line that the first-level cache does not hold.
     :param throughputs: of the operations that matter; what is not here is unknown.
-    :param cores: that compute side by side: of a GPU its multiprocessors; 0: unknown.
+    :param cores: that compute in parallel: of a GPU its multiprocessors; 0: unknown.
     :param banks: of shared memory, each of which serves one word in a cycle.
     :param bank_bytes: the word of a bank.
 
@@ -55,7 +55,7 @@ class MachineModel:
     :ivar last_level_bytes: the last-level cache (`cache_bytes`); 0: unknown.
     :ivar register_bytes: one vector register (`vector_bytes`); 0: arithmetic is scalar.
     :ivar registers: vector registers of one work item (`vector_registers`).
-    :ivar streams: places that a thread had best read from side by side (`walks`).
+    :ivar streams: access streams of one thread that read long memory fastest (`walks`).
     :ivar warp_size: work items that run in step (`warp_size`); 0: unknown.
     :ivar shared_bytes: shared memory of one group (`limits.shared_bytes`).
     """

@@ -365,7 +365,7 @@ _STATEMENTS = {
     Ops.SPECIAL: _Kernel._special,
     Ops.BARRIER: _Kernel._barrier,
     Ops.CUSTOM: _Kernel._statement,
-    # a STORE that may be carried out later is carried out at once
+    # an asynchronous STORE is synchronous here
     Ops.COMMIT: _Kernel._no_statement,
     Ops.WAIT: _Kernel._no_statement,
     Ops.NOOP: _Kernel._no_statement,

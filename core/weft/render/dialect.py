@@ -139,7 +139,7 @@ class CDialect:
     :param infinities: spelling of infinity by float dtype.
     :param nans: spelling of NaN by float dtype.
     :param suffixes: of literals by dtype.
-    :param narrow_floats: those whose functions and conversions go by way of float32.
+    :param narrow_floats: those whose functions and conversions use float32.
     :param bitcast: of scalars, fields ``type``, ``value``; empty: through a union.
     :param native_ops: what need not be decomposed.
     """

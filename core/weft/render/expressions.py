@@ -147,7 +147,7 @@ class Expressions:
         return Expression(self.helpers.convert(known.text, dtype), ATOM, width)
 
     def mask_width(self, *sources: UOp) -> int:
-        """The mask width at which these meet: that of the first that is not a constant."""
+        """The common mask width of these: that of the first that is not a constant."""
         for u in sources:
             if is_mask(u.dtype) and _constant_truth(u) is None:
                 return self.known[u].mask
@@ -201,7 +201,7 @@ class Expressions:
         return self._within_width(u, found)
 
     def _within_width(self, u: UOp, found: Expression) -> Expression:
-        """C computes small integers as int: bring the result back to its width."""
+        """C computes small integers as int: truncate the result to its width."""
         if u.dtype in _SMALL and u.op in _MAY_LEAVE_WIDTH:
             return Expression(f"({self.helpers.type(u.dtype)})({found.text})", UNARY)
         return found

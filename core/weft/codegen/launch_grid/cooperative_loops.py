@@ -49,8 +49,8 @@ class Rows(GridChoice):
     """The choice of shared loops for one kernel."""
 
     def choose(self) -> bool:
-        """Rows and reduces by the work items of a group together, where that costs less."""
-        if not self.together or self.kernel.in_place:
+        """Share rows and reductions among the work items of a group, if that costs less."""
+        if not self.shares_memory or self.kernel.in_place:
             return False
         return self.across() or self.along_memory()
 
@@ -77,12 +77,12 @@ class Rows(GridChoice):
             if loop is not None and place is not None:
                 if fits(trip_count(kernel.axes[place].extent), best):
                     shared = self.split(OptKind.GROUP, loop, _INSIDE, best) or shared
-        if shared and best == self.compute.warp_size == self.neighbours(best):
+        if shared and best == self.compute.warp_size == self.warp_lanes(best):
             self.stack()
         return shared
 
     def stack(self) -> None:
-        """Several warps to a group, each with a row of its own: none waits for another."""
+        """Put several warps into a group, each with a row of its own: there is no barrier."""
         place, axis = next(self.places(AxisKind.GLOBAL), (None, None))
         if axis is None or self.kernel.fills or self.outputs < STACKED * WAVES * self.processors:
             return
@@ -99,15 +99,15 @@ class Rows(GridChoice):
         return sorted(short or counts)
 
     def row_bytes(self) -> int:
-        """Of all rows on chip of one output."""
+        """Bytes of all local rows of one output."""
         arrays = (fill.src[0].src[0].src[0].dtype for fill in self.kernel.fills)
         return sum(array.nbytes for array in arrays if isinstance(array, PtrDType))
 
     def along(self, root: UOp) -> UOp | None:
-        """The loop of a nest to share: the longest that goes along memory.
+        """The loop of a nest to share: the longest with contiguous accesses.
 
-        None where there is none: neighbours would each read a cache line of their own. With few
-        outputs any loop will do, for the device has nothing else to be busy with.
+        None if there is none: adjacent work items would each read a cache line of their own. With
+        few outputs any loop is shared, because the device is idle otherwise.
         """
         kernel = self.kernel
         own = [
@@ -127,12 +127,12 @@ class Rows(GridChoice):
         return max(near, key=lambda u: (extent_of(u), u.arg.id), default=None)
 
     def is_row(self, loop: UOp) -> bool:
-        """Whether a loop goes over elements of an output or of a row on chip."""
+        """Whether a loop iterates over elements of an output or of a local row."""
         place = self.kernel.axis_of(loop, {AxisKind.LOOP})
         return place is not None
 
     def cost(self, loops: Loops, count: int) -> float:
-        """Turns of loops until all outputs are done, with `count` work items to a group."""
+        """Iterations until all outputs are done, with `count` work items in a group."""
         work_of_all = memory = 0.0
         for root, loop in loops.items():
             work = self.size(root) / max(1, self.outputs)
@@ -142,7 +142,7 @@ class Rows(GridChoice):
                 if root.op is Ops.REDUCE and loop in loops_of(root):
                     again = self.again(root)
                     work += self.combine_cost(count) * again
-                    memory += 2 * count // self.neighbours(count) * root.dtype.itemsize
+                    memory += 2 * count // self.warp_lanes(count) * root.dtype.itemsize
             elif count == 1 or loop is None:
                 work *= SCATTERED
             work_of_all += work
@@ -158,18 +158,18 @@ class Rows(GridChoice):
         return work_of_all * max(1.0, busy)
 
     def again(self, reduce: UOp) -> int:
-        """How often a reduce is carried out for one output."""
+        """How often a reduction is computed for one output."""
         own = math.prod(trip_count(extent_of(loop)) for loop in loops_of(reduce))
         return max(1, self.size(reduce) // (own * max(1, self.outputs)))
 
-    def neighbours(self, count: int) -> int:
-        """How many of a group's work items meet in registers."""
+    def warp_lanes(self, count: int) -> int:
+        """How many adjacent work items of a group combine their results in registers."""
         warp = self.compute.warp_size if self.compute.has(Feature.WARP_REDUCE) else 0
         return math.gcd(count, warp) if warp else 1
 
     def combine_cost(self, count: int) -> float:
-        """Turns that it takes a group to combine what its work items found, barriers included."""
-        lanes = self.neighbours(count)
+        """Iterations that the combination of the results of a group costs, with barriers."""
+        lanes = self.warp_lanes(count)
         if lanes == 1:
             return STEP * math.sqrt(count) + COMBINE
         steps, warps = float(STEP * (lanes.bit_length() - 1)), count // lanes
@@ -180,7 +180,7 @@ class Rows(GridChoice):
     # ---- across memory ------------------------------------------------------------------------
 
     def across(self) -> bool:
-        """A warp along outputs that lie side by side, and parts of the reduces for several."""
+        """A warp covers contiguous outputs, and several warps reduce a part each."""
         kernel = self.kernel
         if kernel.fills or not kernel.reduces:
             return False
@@ -211,7 +211,7 @@ class Rows(GridChoice):
         return shared
 
     def parts(self, extent: int) -> int:
-        """How many work items share a reduce across memory: until the device is busy."""
+        """How many work items share a reduction across memory: until the device is busy."""
         parts = 1
         while (
             self.outputs * parts < int(BUSY * self.in_flight)
@@ -222,6 +222,6 @@ class Rows(GridChoice):
         return parts
 
     def weight(self, access: Access) -> int:
-        """How many elements are read in all."""
+        """How many elements an access reads in all."""
         loops = access.steps.keys() | access.hidden
         return math.prod(trip_count(extent_of(loop)) for loop in loops)

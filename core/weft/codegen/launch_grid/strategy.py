@@ -36,7 +36,7 @@ def choose(kernel: Kernel) -> None:
 
 
 class Groups(GridChoice):
-    """Work items that have nothing to do with each other, in groups."""
+    """Groups of independent work items."""
 
     def choose(self) -> None:
         """Groups from the innermost axis of the grid outwards."""
@@ -64,7 +64,7 @@ class Groups(GridChoice):
         extent = trip_count(self.kernel.axes[place].extent)
         amount = next((n for n in range(min(limit, extent), 0, -1) if extent % n == 0), 1)
         if amount * others < 2 * self.warp and extent >= limit:
-            # nothing divides it: the last group has work items that do nothing
+            # nothing divides it: the last group has idle work items
             round_one = 1 << (limit.bit_length() - 1)
             if self.split(OptKind.LOCAL, home, _GLOBAL, round_one):
                 return round_one
@@ -73,17 +73,20 @@ class Groups(GridChoice):
         return amount if amount > 1 and self.attempt(OptKind.LOCAL, place, amount) else 1
 
     def squares(self) -> bool:
-        """Square groups where reads go along one axis and writes along another.
+        """Square groups if reads are contiguous along one axis and writes along another.
 
-        Both then touch whole stretches of memory: each work item writes a run, and the rows of a
-        group read runs.
+        Both then access whole cache lines: each work item writes contiguous elements, and the rows
+        of a group read contiguous elements.
         """
         kernel = self.kernel
         if kernel.in_place or len(kernel.stores) != 1:
             return False
         reads = [access for access in kernel.accesses if access.node.op is Ops.LOAD]
         (store,) = (access for access in kernel.accesses if access.node.op is Ops.STORE)
-        written, read = _near(store), {_near(access) for access in reads} - {None}
+        written, read = (
+            _contiguous_loop(store),
+            {_contiguous_loop(access) for access in reads} - {None},
+        )
         other = next((home for home in read if home is not written and home is not None), None)
         if written is None or other is None or written in read:
             return False
@@ -92,7 +95,7 @@ class Groups(GridChoice):
             return False
         if self.most < SIDE * SIDE:
             return False
-        if trip_count(extents[0] or 1) % RUN == 0 and self.together:
+        if trip_count(extents[0] or 1) % RUN == 0 and self.shares_memory:
             self.attempt(OptKind.UPCAST, kernel.axis_of(written, _GLOBAL), RUN)
         done = self.split(OptKind.LOCAL, written, _GLOBAL, SIDE)
         return self.split(OptKind.LOCAL, other, _GLOBAL, SIDE) or done
@@ -103,6 +106,6 @@ class Groups(GridChoice):
         return extent if isinstance(extent, int) else None
 
 
-def _near(access: Access) -> UOp | None:
-    """The loop along which an access goes from neighbour to neighbour."""
+def _contiguous_loop(access: Access) -> UOp | None:
+    """The loop along which an access is contiguous."""
     return next((loop for loop, step in access.steps.items() if abs(step) == 1), None)

@@ -12,18 +12,18 @@ from weft.device.machine import MachineModel
 
 UNKNOWN = 64  # taken for an extent that is a variable
 GROUP = 256  # work items of a group, at most: more of them wait longer at a barrier
-FEWEST = 8  # work items that are worth a group
-FARTHEST = 1.3  # how many times as many iterations as are real are worth rounding up to
+FEWEST = 8  # work items of a group, at least
+FARTHEST = 1.3  # times the iterations that there are, to which rounding up is profitable
 
 SIDE = 16  # work items along each side of a square group: a half-warp reads whole cache lines
-RUN = 4  # elements of one work item where reads and writes go along different axes
+RUN = 4  # elements of one work item where reads and writes have different contiguous axes
 
-OWN = 256  # bytes of rows that a work item may well keep to itself, in registers
+OWN = 256  # bytes of rows that a work item may keep in its registers
 STACKED = 4  # rows of a group, a warp each
-SHORT = 16  # iterations of a reduction that are not worth sharing among warps
+SHORT = 16  # iterations of a reduction, fewer of which are not shared among warps
 
 UNROLLED = 4  # terms of a sum that are unrolled: the loads of one are under way during another
-DEPTH = 16  # terms of a sum that are brought to shared memory at once: half a cache line of floats
+DEPTH = 16  # terms of a sum that are copied to shared memory at once: half a cache line of floats
 MIN_BLOCKS = 3  # from which on rounding a sum up to whole blocks adds less than a third
 UNIT_DEPTH = 4  # the same in fragments of a matrix unit
 UPCASTS = (1, 2, 4, 8)  # outputs of a work item along one axis
@@ -43,10 +43,10 @@ BARRIERS = 8  # of the barriers of a block
 UNSTAGED = 3.0  # factor for operands that come from memory instead of shared memory
 
 # Iterations until all outputs are done, as far as they decide between groups (`cooperative_loops`).
-BUSY = 1 / 2  # share of the work items at once, from which on a device is taken for busy
-FEW_OUTPUTS = 1 / 32  # the same, up to which any loop is worth sharing
+BUSY = 1 / 2  # share of the work items at once, from which on a device counts as busy
+FEW_OUTPUTS = 1 / 32  # the same, below which it is profitable to share any loop
 WAVES = 4  # groups for each processor, from which on several warps of one group take a row each
-SCATTERED = 2  # factor where each work item reads far from its neighbours
+SCATTERED = 2  # factor if adjacent work items read distant addresses
 ROW_ACCESSES = 3  # for an element of a row in shared memory: a store, a barrier, a load
 COMBINE = 4  # for the barriers of a combination in shared memory
 STEP = 2  # for one step of a combination: an exchange and an operation

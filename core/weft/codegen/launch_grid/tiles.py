@@ -58,7 +58,7 @@ from weft.uop.ops import Ops
 class Problem(NamedTuple):
     """A sum of products as numbers.
 
-    rows, columns: of outputs, columns side by side in memory; others: how often there are as many;
+    rows, columns: of outputs, columns contiguous in memory; others: how often there are as many;
     unit: the rows and columns of one step (a fragment, or one output); held: what one work item
     holds of it; lanes: how many work items carry it out; processors: how many share the
     groups; warp: how many work items run in step.
@@ -173,7 +173,7 @@ class Tiles(GridChoice):
             return True
         rows, columns = sides
         problem = self.problem(rows, columns, main)
-        depth = depth_of(trip_count(extent_of(loop)), DEPTH) if self.together else 1
+        depth = depth_of(trip_count(extent_of(loop)), DEPTH) if self.shares_memory else 1
         tile = best_tile(problem, self.compute.limits.max_upcast, self.most, depth)
         if tile is None:
             return False
@@ -220,15 +220,15 @@ class Tiles(GridChoice):
     # ---- axes ---------------------------------------------------------------------------------
 
     def round_up(self, home: UOp, multiple: int) -> None:
-        """As many turns as tiles need; where one processor takes its turns, they cost too much."""
+        """Round an axis up to whole tiles."""
         if self.emulated:
-            return
+            return  # one processor computes all work items, idle ones too
         place = self.kernel.axis_of(home, {AxisKind.GLOBAL})
         if place is not None and trip_count(self.kernel.axes[place].extent) % multiple:
             self.attempt(OptKind.PADTO, place, multiple)
 
     def cut(self, home: UOp, upcast: int, parts: int) -> None:
-        """A tile of each work item, and a tile of those for the group."""
+        """Split an axis into the tile of a work item, and the work items of a group."""
         for kind, amount in ((OptKind.UPCAST, upcast), (OptKind.LOCAL, parts)):
             place = self.kernel.axis_of(home, {AxisKind.GLOBAL})
             if place is not None and amount > 1:
@@ -238,35 +238,35 @@ class Tiles(GridChoice):
                 self.attempt(kind, place, amount)
 
     def block(self, loop: UOp, depth: int) -> None:
-        """The sum in blocks that the group brings to shared memory together, where that can be."""
+        """Split the sum into blocks whose operands the group copies to shared memory, if legal."""
         kernel = self.kernel
         place = kernel.axis_of(loop, {AxisKind.REDUCE})
         if place is None or reads_images(kernel.accesses):
-            return  # images have a cache of their own, and their channels are written out already
+            return  # images have a cache of their own, and their channels are unrolled already
         # the longest loop goes innermost: it is the one that is cut into blocks
         inner = next(self.places(AxisKind.REDUCE))[0]
         if inner != place and self.attempt(OptKind.SWAP, place, inner):
             place = inner
         extent = trip_count(kernel.axes[place].extent)
-        if self.together and 1 < depth < extent and self.attempt(OptKind.SPLIT, place, depth):
+        if self.shares_memory and 1 < depth < extent and self.attempt(OptKind.SPLIT, place, depth):
             self.attempt(OptKind.UNROLL, place + 1, min(depth, UNROLLED) if depth > UNROLLED else 0)
             self.stage(place)
             return
         amounts = (UNROLLED, UNROLLED // 2)
         self.attempt(OptKind.UNROLL, place, next((n for n in amounts if extent % n == 0), 0))
-        if self.together:
+        if self.shares_memory:
             outside = (i for i, _ in self.places(AxisKind.REDUCE) if i < place)
             self.stage(next(outside, None))
 
     def stage(self, place: int | None) -> bool:
-        """Operands in shared memory: as many tiles at once as the target likes and has room for."""
+        """Stage the operands in shared memory, with as many buffers as the target has room for."""
         tiles = range(self.compute.tiles, 1, -1)
         return any(self.attempt(OptKind.STAGE, place, count) for count in (*tiles, 0))
 
     # ---- matrix units -------------------------------------------------------------------------
 
     def unit(self, main: UOp, loop: UOp) -> bool:
-        """A matrix unit for the largest sum, if one of those there are takes it."""
+        """Use a matrix unit for the largest sum, if one fits."""
         for number, core in enumerate(self.compute.tensor_cores):
             found = self.operands(main, core)
             if found is None:
@@ -278,7 +278,7 @@ class Tiles(GridChoice):
                 unit=core.dims[:2], held=1 << len(core.c.element), lanes=core.threads
             )
             fragments = ceildiv(terms, core.dims[2])
-            depth = depth_of(fragments, UNIT_DEPTH) if self.together else 1
+            depth = depth_of(fragments, UNIT_DEPTH) if self.shares_memory else 1
             # rounding up must not cost more than the unit saves
             if round_up(terms, core.dims[2]) > 2 * terms:
                 continue
@@ -308,7 +308,7 @@ class Tiles(GridChoice):
             tall, wide = (trip_count(extent_of(home)) for home in found)
             if 2 * tall < m or 2 * wide < n:
                 continue
-            # columns of the unit go along memory, where they may
+            # columns of the unit are contiguous in memory, if possible
             waste = round_up(tall, m) * round_up(wide, n) / (tall * wide)
             key = (waste > WASTE, found[1].arg.id < found[0].arg.id)
             if best is None or key < best[0]:
@@ -324,7 +324,7 @@ class Tiles(GridChoice):
         tile: Tile,
         depth: int,
     ) -> bool:
-        """Round up, and let the unit do it: all of that, or nothing."""
+        """Round up and apply the unit; nothing if a step is illegal."""
         rows, columns, loop = homes
         before, self.kernel = self.kernel, self.kernel.copy()
         self.round_up(rows, tile.rows(problem))

@@ -35,13 +35,13 @@ class GridChoice:
         limits, machine = compute.limits, compute.machine
         self.sizes = limits.local_size or (1, 1, 1)
         self.most = min(GROUP, limits.local_threads or GROUP)
-        together = compute.has(Feature.BARRIER) and compute.has(Feature.SHARED)
+        has_shared = compute.has(Feature.BARRIER) and compute.has(Feature.SHARED)
         self.emulated = compute.has(Feature.EMULATED_GROUPS)
         self.warp = thresholds.warp_of(machine)
         self.processors = thresholds.processors_of(machine)
         self.in_flight = thresholds.work_items_of(machine)
         self.shared_in_all = thresholds.shared_bytes_of(machine)
-        self.together = together and not self.emulated
+        self.shares_memory = has_shared and not self.emulated
         self.outputs = math.prod(
             trip_count(axis.extent) for axis in kernel.axes if axis.kind is AxisKind.GLOBAL
         )
@@ -58,7 +58,7 @@ class GridChoice:
                 yield place, axis
 
     def split(self, kind: OptKind, home: UOp, among: Collection[AxisKind], amount: int) -> bool:
-        """A part of this size of what is left of a loop, which is rounded up first if need be."""
+        """Split a part of this size off a loop, whose extent is rounded up first if necessary."""
         place = self.kernel.axis_of(home, among)
         if place is None or amount < 2:
             return False
@@ -66,17 +66,17 @@ class GridChoice:
         return self.attempt(kind, place, amount)
 
     def size(self, root: UOp) -> int:
-        """How often the innermost loop of a STORE or REDUCE turns in all."""
+        """Iterations of the innermost loop of a STORE or REDUCE in all."""
         return math.prod(trip_count(extent_of(loop)) for loop in self.kernel.nests[root])
 
     def widen(self, loop: UOp, kinds: Collection[AxisKind], parts: int) -> int:
-        """Several neighbours at once, where all that moves with a loop lies side by side.
+        """Vectorize a loop if all of its accesses are contiguous; the number of lanes.
 
-        parts: how many work items the rest of the loop is to be divided among. How many they are.
+        parts: how many work items the rest of the loop is to be divided among.
         """
         kernel, compute = self.kernel, self.compute
         moved = [access for access in kernel.accesses if access.depends(loop)]
-        if not self.together or not moved or kernel.in_place:
+        if not self.shares_memory or not moved or kernel.in_place:
             return 1
         if any(loop in one.hidden or one.steps[loop] != 1 for one in moved):
             return 1
@@ -91,5 +91,5 @@ class GridChoice:
 
 
 def fits(extent: int, parts: int) -> bool:
-    """Whether a loop is a multiple of `parts`, or little is lost by rounding it up to one."""
+    """Whether an extent is a multiple of `parts`, or rounding it up costs little."""
     return ceildiv(extent, parts) * parts <= FARTHEST * extent or extent % parts == 0

@@ -2,9 +2,9 @@
 Also: shared-memory tiling, double buffering.
 
 in:  a lowered kernel whose loops are what they will be, one of them `loop`
-out: the same, where what is read inside `loop` and serves several of the turns or work items in it
-     is copied to an array by a FILL, once in each turn of `loop` (or less often: where it depends
-     on none), and read from there; by PACK, what serves several turns of `loop` itself, before it
+out: the same, where operands that several iterations or work items inside `loop` read are copied
+     to an array by a FILL, once in each iteration of `loop` (less often, if they do not depend on
+     it), and read from there; by PACK, operands of several iterations of `loop`, before it
 
 On a launch grid the work items of a group copy together (`tile_copies`), and the array is in shared
 memory. It may hold several tiles: those of later iterations are copied while one is used. On other
@@ -48,17 +48,17 @@ _SERIAL = frozenset({AxisKind.LOOP, AxisKind.REDUCE})
 
 
 def candidates(sink: UOp, loop: UOp, before: bool = False) -> list[Staged]:
-    """What would be staged in `loop`, or before it: nothing where every operand is read once."""
+    """The operands to stage in `loop`, or before it: those that are read more than once."""
     nodes = list(sink.toposort())
     ranges = [node for node in nodes if node.op is Ops.RANGE]
     inner = [r for r in ranges if _is_inside(r, loop) or (before and r is loop)]
     group = [r for r in inner if r.arg.kind is AxisKind.LOCAL]
-    turns = group or [r for r in inner if r.arg.kind is AxisKind.LOOP]
+    repeated = group or [r for r in inner if r.arg.kind is AxisKind.LOOP]
     nests = _nests(nodes)
     held = frozenset(
         r for node in nodes if node.op is Ops.WMMA for r in node.src[2:-1] if r.op is Ops.RANGE
     )
-    words = words_of(nodes)  # are brought whole, and not number by number
+    words = words_of(nodes)  # are copied as words, not number by number
     parts = {u for word in words for u in word.toposort() if u.op is Ops.LOAD}
     found: list[Staged] = []
     for node in nodes:
@@ -68,7 +68,7 @@ def candidates(sink: UOp, loop: UOp, before: bool = False) -> list[Staged]:
             continue
         around = ranges_of(node)
         mine = [r for r in inner if r in around]
-        again = any(r in nest and r not in around for r in turns)
+        again = any(r in nest and r not in around for r in repeated)
         if before:
             again = loop not in around
         fixed = all(not r.src[0].variables() for r in mine)
@@ -78,7 +78,7 @@ def candidates(sink: UOp, loop: UOp, before: bool = False) -> list[Staged]:
 
 
 def _nests(nodes: Sequence[UOp]) -> dict[UOp, frozenset[UOp]]:
-    """For each LOAD the ranges of the loops in which what is done with it is done."""
+    """For each LOAD the ranges of the loops in which its value is used."""
     nests: dict[UOp, frozenset[UOp]] = {}
     for root in nodes:
         if root.op not in (Ops.STORE, Ops.REDUCE):
@@ -126,17 +126,16 @@ def _steps(load: UOp) -> dict[UOp, int]:
 def laid_out(
     sink: UOp, loop: UOp, found: Sequence[Staged], depth: int, compute: ComputeCaps
 ) -> Iterator[tuple[Staged, Copying]]:
-    """Each of `found` as it lies in shared memory, and how a group copies it."""
+    """Each of `found` with its layout in shared memory, and how a group copies it."""
     group = tuple(r for r in _group(list(sink.toposort())) if _is_inside(r, loop))
     for one in found:
         copying = Copying(loop, group, depth if loop in ranges_of(one.load) else 1, compute)
-        yield copying.drawn_apart(one), copying
+        yield copying.padded(one), copying
 
 
 def depth_at_most(sink: UOp, loop: UOp, found: Sequence[Staged]) -> int:
-    """How many tiles of `found` there may be at once: 1 where those of later turns cannot come.
-
-    The first ones are brought before `loop`, in whatever loops stand around it.
+    """The most buffers for the tiles of `found`: 1 if those of later iterations cannot be copied
+    ahead. The first ones are copied before `loop`, in the loops around it.
     """
     extent = extent_of(loop)
     moving = [one for one in found if loop in ranges_of(one.load)]
@@ -148,7 +147,7 @@ def depth_at_most(sink: UOp, loop: UOp, found: Sequence[Staged]) -> int:
 
 
 def run(sink: UOp, loop: UOp, depth: int, compute: ComputeCaps, before: bool = False) -> UOp:
-    """The kernel with what `candidates` found staged, on a grid `depth` tiles of each."""
+    """The kernel with the `candidates` staged, on a launch grid with `depth` buffers for each."""
     nodes = list(sink.toposort())
     numbers = 1 + max(node.arg.id for node in nodes if node.op is Ops.RANGE)
     arrays = 1 + max((node.arg for node in nodes if node.op is Ops.DEFINE_REG), default=-1)
@@ -184,14 +183,15 @@ def _group(nodes: Sequence[UOp]) -> list[UOp]:
 def _alone(
     staged: Staged, number: int, compute: ComputeCaps
 ) -> tuple[dict[UOp, UOp], tuple[UOp, ...]]:
-    """Loops of its own over all of an array, in the order of what is read; lanes stay lanes.
+    """Loops over all of an array, in the order of memory; lanes remain lanes.
 
-    Where these jump in memory, as many neighbours as there are lanes are read for each: squares,
-    which are turned in registers. The last square may overlap the one before it.
+    If adjacent lanes are not contiguous in memory, as many contiguous elements as there are lanes
+    are read for each: squares, which are transposed in registers. The last square may overlap the
+    previous one.
     """
     order: list[UOp] = []
     for r in sorted(staged.inside, key=lambda r: -abs(staged.steps.get(r, 1 << 62))):
-        # a loop whose last part is shorter stands in the one that counts its parts
+        # a loop whose last part is shorter is nested in the loop over its parts
         parts = ranges_of(r.src[0]).intersection(staged.inside)
         order += [one for one in (*parts, r) if one not in order]
     across, side = _across(staged, compute)
@@ -199,15 +199,15 @@ def _alone(
     loops: list[UOp] = []
     for r in order:
         if r is across:
-            turns = UOp.range(
+            squares = UOp.range(
                 -(-max_trip_count(r) // side), number + len(loops), AxisKind.LOOP, r.dtype
             )
             inner = UOp.range(side, number + len(loops) + 1, AxisKind.UPCAST, r.dtype)
-            last, start = r.const_like(max_trip_count(r) - side), turns * r.const_like(side)
+            last, start = r.const_like(max_trip_count(r) - side), squares * r.const_like(side)
             if max_trip_count(r) % side:
                 start = UOp(Ops.WHERE, r.dtype, (start < last, start, last))
             places[r] = start + inner
-            loops += [turns, inner]
+            loops += [squares, inner]
             continue
         end = substitute_ranges(list(r.src[0].toposort()), places, {})
         kind = r.arg.kind if r.arg.kind is AxisKind.VECTOR else AxisKind.LOOP
@@ -217,7 +217,7 @@ def _alone(
 
 
 def _across(staged: Staged, compute: ComputeCaps) -> tuple[UOp | None, int]:
-    """The loop along which memory lies in a row, if the lanes do not; and the number of lanes."""
+    """The loop over contiguous memory, if the lanes are not contiguous; and the number of lanes."""
     lanes = next((r for r in staged.inside if r.arg.kind is AxisKind.VECTOR), None)
     load = staged.load
     if lanes is None or load.op is not Ops.LOAD or len(load.src) > 1 or load.dtype is dtypes.bool:

@@ -49,8 +49,8 @@ class _Groups:
         taken = {node.arg for node in nodes if node.op is Ops.SPECIAL}
         number = next(name for name in THREAD if name not in taken)
         self.last = number != THREAD[0]
-        # lanes of a warp are neighbours in the first dimension
-        self.side_by_side = math.gcd(extent, warp) if warp and number == THREAD[0] else 1
+        # lanes of a warp are adjacent in the first dimension
+        self.warp_lanes = math.gcd(extent, warp) if warp and number == THREAD[0] else 1
         self.thread = UOp(Ops.SPECIAL, dtypes.int, (_int(extent),), number)
         self.made: dict[UOp, UOp] = {}
         self.arrays = 0
@@ -158,23 +158,24 @@ class _Groups:
             part = values[0]
             for value in values[1:]:
                 part = UOp(op, dtype, (part, value))
-        lanes = self.side_by_side
+        lanes = self.warp_lanes
         if lanes > 1 and self.extent <= max(lanes, ONE_STEP) * lanes:
-            return self.meet_in_warps(op, part, node, lanes)
+            return self.combine_in_warps(op, part, node, lanes)
         # the larger factor first: what is left for the second step is short
         first = _balanced(self.extent)
         second = self.extent // first
         lane = self.thread
         if second == 1:
-            return self.meet(op, part, (node, 1), self.extent, lane, None, _int(0), self.extent)
+            return self.combine(op, part, (node, 1), self.extent, lane, None, _int(0), self.extent)
         row = lane // _int(first)
         start = row * _int(first)
-        part = self.meet(op, part, (node, 1), self.extent, lane, None, start, first)
+        part = self.combine(op, part, (node, 1), self.extent, lane, None, start, first)
         leader = (lane % _int(first)) < _int(1)
-        return self.meet(op, part, (node, 2), second, row, leader, _int(0), second)
+        return self.combine(op, part, (node, 2), second, row, leader, _int(0), second)
 
-    def meet_in_warps(self, op: Ops, part: UOp, node: UOp, lanes: int) -> UOp:
-        """Each `lanes` neighbours meet in registers, then what they found in shared memory."""
+    def combine_in_warps(self, op: Ops, part: UOp, node: UOp, lanes: int) -> UOp:
+        """Combine the parts of `lanes` adjacent work items in registers, then those of warps in
+        shared memory."""
         part = _exchanged(op, part, lanes)
         count = self.extent // lanes
         if count == 1:
@@ -182,7 +183,7 @@ class _Groups:
         leader = (self.thread % _int(lanes)) < _int(1)
         warp = self.thread // _int(lanes)
         if count > lanes or count & (count - 1):
-            return self.meet(op, part, (node, 2), count, warp, leader, _int(0), count)
+            return self.combine(op, part, (node, 2), count, warp, leader, _int(0), count)
         # as many lanes as there are warps take one part each
         load = self.stored(part, (node, 2), count, warp, leader)(self.thread % _int(count))
         return _exchanged(op, load, count)
@@ -197,7 +198,7 @@ class _Groups:
             self.loops[shared, step] = known
         return known
 
-    def meet(
+    def combine(
         self,
         op: Ops,
         part: UOp,
@@ -221,7 +222,7 @@ class _Groups:
         array = self.array(dtype.scalar().ptr(size * width, AddrSpace.LOCAL))
         place = array.index(self.part(at, width, size), *_some(gate))
         store = UOp(Ops.STORE, dtypes.void, (place, part))
-        fill = UOp(Ops.FILL, dtypes.void, (store,), Fill(barrier=self.meeting(*step)))
+        fill = UOp(Ops.FILL, dtypes.void, (store,), Fill(barrier=self.barrier_name(*step)))
 
         def read(where: UOp) -> UOp:
             index = array.index(self.part(where, width, size))
@@ -235,8 +236,8 @@ class _Groups:
             return _plus(_times(number, self.rows), self.row.cast(number.dtype))
         return self.own(_times(number, width), size * width)
 
-    def meeting(self, node: UOp, step: int) -> str:
-        """The name under which all reduces of one loop meet: they have one barrier together."""
+    def barrier_name(self, node: UOp, step: int) -> str:
+        """The name of a barrier: all reduces of one loop share one."""
         (shared,) = filter(is_shared, loops_of(node))
         return f"{('parts', 'sums')[step - 1]} of {shared.arg.id}"
 
@@ -255,7 +256,7 @@ class _Groups:
 
 
 def _exchanged(op: Ops, part: UOp, lanes: int) -> UOp:
-    """What `lanes` neighbours hold, combined: each of them has it in the end."""
+    """The combination of the parts of `lanes` adjacent work items, in each of them (butterfly)."""
     step = 1
     while step < lanes:
         part = UOp(op, part.dtype, (part, UOp(Ops.SHUFFLE, part.dtype, (part,), step)))
@@ -280,16 +281,16 @@ def _some(gate: UOp | None) -> tuple[UOp, ...]:
 
 
 def _balanced(extent: int) -> int:
-    """The parts that are added up in the first of two steps; all of them where one step will do."""
+    """The parts that are added up in the first of two steps; all of them if one step suffices."""
     if extent <= ONE_STEP:
         return extent
     return next(n for n in range(math.isqrt(extent - 1) + 1, extent + 1) if extent % n == 0)
 
 
 def run(sink: UOp, warp: int = 0) -> UOp:
-    """The kernel with shared loops carried out; itself where there are none.
+    """The kernel with loops that a group shares replaced; the same kernel if there are none.
 
-    warp: how many neighbours exchange registers; a power of two, or 0: none do.
+    warp: work items that exchange registers; a power of two, or 0: none do.
     """
     nodes = nodes_of(sink)
     shared = [node for node in nodes if node.op is Ops.RANGE and is_shared(node)]

@@ -50,7 +50,7 @@ def _special(name: str, size: sint) -> UOp:
 def _mapped(
     loops: list[UOp], prefix: str, limits: tuple[int, ...], exact: bool, first: int
 ) -> dict[UOp, UOp]:
-    """What stands in place of each of `loops`, which are sorted outermost first.
+    """The value that replaces each of `loops`, which are sorted outermost first.
 
     limits: of the dimensions from `first` on; the others are taken.
     """
@@ -64,7 +64,7 @@ def _mapped(
     if not all(isinstance(extent, int) for extent in extents):
         raise CapabilityError(
             "a launch grid of unknown extent does not fit the device",
-            asked=f"{len(loops)} axes with at most {bounds} turns",
+            asked=f"{len(loops)} axes with at most {bounds} iterations",
             because=f"its dimensions have at most {limits}",
         )
     total = prod(extents)
@@ -117,10 +117,10 @@ def _grid(target: Target) -> tuple[int, ...] | None:
     return target.compute.limits.global_size
 
 
-def _go_along_memory(nodes: Sequence[UOp], mine: Sequence[UOp]) -> bool:
-    """Whether neighbours along `mine` read what lies nearer than what sharers of a loop read.
+def _read_contiguously(nodes: Sequence[UOp], mine: Sequence[UOp]) -> bool:
+    """Whether adjacent work items along `mine` read closer addresses than those that share a loop.
 
-    It is the buffer of which most is read that decides.
+    The buffer that is read most decides.
     """
     largest, found = 0, False
     for node in nodes:
@@ -149,7 +149,7 @@ def run(sink: UOp, target: Target) -> UOp:
         mine = [loop for loop in loops if loop.arg.kind is kind]
         first = 0
         if kind is AxisKind.LOCAL and sizes is not None and any(map(is_shared, loops)):
-            first = 0 if _go_along_memory(nodes, mine) else 1
+            first = 0 if _read_contiguously(nodes, mine) else 1
             sizes = sizes[first : first + 2]
         if mine and sizes is not None:
             values |= _mapped(mine, prefix, sizes, is_in_place(nodes), first)

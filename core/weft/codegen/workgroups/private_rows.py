@@ -25,7 +25,7 @@ from weft.uop.ops import Ops
 
 
 def stretch(array: PtrDType, indices: Sequence[UOp], parts: int) -> int | None:
-    """How many neighbouring elements are one work item's; None where others read them.
+    """How many contiguous elements belong to one work item; None if others read them.
 
     indices: of all accesses. parts: how many work items there are.
     """
@@ -65,8 +65,8 @@ def _is_shared(term: UOp) -> bool:
 def _factor(index: UOp) -> int | None:
     terms, _ = affine(index)
     shared = [times for term, times in terms.items() if _is_shared(term)]
-    hidden = _among(term for term in terms if not _is_shared(term))
-    return shared[0] if len(shared) == 1 and shared[0] > 0 and not hidden else None
+    in_terms = _among(term for term in terms if not _is_shared(term))
+    return shared[0] if len(shared) == 1 and shared[0] > 0 and not in_terms else None
 
 
 def _among(terms: Iterable[UOp]) -> bool:

@@ -30,9 +30,10 @@ from weft.uop.ops import Ops
 
 
 class Staged(NamedTuple):
-    """One LOAD to be staged, or a word: the ranges that its array has as axes, how long a row is.
+    """An operand in an array: its LOAD, or a word of several, and the layout of the array.
 
-    strides: of each range in the array; steps: in memory; size: elements of the array.
+    inside: the ranges that are axes of the array. strides: of each range in the array; steps: in
+    memory. size: elements of the array.
     """
 
     load: UOp
@@ -46,7 +47,7 @@ class Staged(NamedTuple):
         return self.size * self.load.dtype.itemsize
 
     def place(self, places: dict[UOp, UOp]) -> UOp:
-        """Where in its array an element is."""
+        """The index of an element in the array."""
         at = UOp.const(dtypes.int, 0)
         for r in self.inside:
             at = _sum(at, _times(places[r].cast(dtypes.int), self.strides[r]))
@@ -54,26 +55,30 @@ class Staged(NamedTuple):
 
 
 class Copying(NamedTuple):
-    """Who copies: the ranges of a group, the slowest first. depth: tiles there may be at once."""
+    """How a group copies tiles.
+
+    loop: each iteration uses one tile. group: the ranges of the work items, the slowest first.
+    depth: buffers of a tile. compute: the device.
+    """
 
     loop: UOp
     group: tuple[UOp, ...]
     depth: int
     compute: ComputeCaps
 
-    def drawn_apart(self, tile: Staged) -> Staged:
-        """The same tile, with gaps between its rows where a warp would wait for banks else."""
-        width, flies = self._width(tile)
-        own = self._own(tile, width, flies)
+    def padded(self, tile: Staged) -> Staged:
+        """The same tile, with padding between its rows where a warp would have bank conflicts."""
+        width, is_async = self._width(tile)
+        own = self._own(tile, width, is_async)
         axes = {r: place for place, r in enumerate(tile.inside)}
         itemsize = tile.load.dtype.itemsize
         widest = max(1, widest_access(self.compute) // itemsize)
-        put = width if flies else min(widest, _run(tile, own))
+        stored = width if is_async else min(widest, _run(tile, own))
         whole = {r: int(extent_of(r)) for r in tile.inside if r.arg.kind in INSTANTIATED}
-        got = min(widest, _run(tile, whole))
+        loaded = min(widest, _run(tile, whole))
         copied = tuple(
             (axes[r], int(extent_of(r)) // own.get(r, 1), own.get(r, 1))
-            for r in _nearest_first(tile)
+            for r in _smallest_step_first(tile)
         )
         read = tuple(
             (axes[r], int(extent_of(r)), 1) if r in axes else (0, int(extent_of(r)), 0)
@@ -81,26 +86,26 @@ class Copying(NamedTuple):
         )
         shared = _count([r for r in tile.inside if r in self.group])
         accesses = (
-            Access(copied, put * itemsize, _count(tile.inside) // _count(self.group) // put),
-            Access(read, got * itemsize, max(1, _count(tile.inside) // shared // got)),
+            Access(copied, stored * itemsize, _count(tile.inside) // _count(self.group) // stored),
+            Access(read, loaded * itemsize, max(1, _count(tile.inside) // shared // loaded)),
         )
         extents = tuple(int(extent_of(r)) for r in tile.inside)
         banks = banks_of(self.compute.machine)
-        strides, size = strides_of(extents, itemsize, max(put, got), accesses, banks)
+        strides, size = strides_of(extents, itemsize, max(stored, loaded), accesses, banks)
         return tile._replace(strides=dict(zip(tile.inside, strides)), size=size)
 
     def tiles(self, tile: Staged) -> int:
-        """How many there are at once: what goes by way of registers needs no third one."""
-        _, flies = self._width(tile)
-        return self.depth if flies else min(self.depth, 2)
+        """Buffers of a tile: a copy through registers needs no third one."""
+        _, is_async = self._width(tile)
+        return self.depth if is_async else min(self.depth, 2)
 
     def filled(self, tile: Staged, array: UOp, number: int) -> tuple[UOp, UOp, int]:
-        """The FILL of `array`, the place from which the tile of a turn is read, and how many ranges
-        from `number` on were used."""
-        width, flies = self._width(tile)
+        """The FILL of `array`, the index from which the tile of an iteration is read, and how many
+        ranges from `number` on were used."""
+        width, is_async = self._width(tile)
         depth = self.tiles(tile)
-        own = self._own(tile, width, flies)
-        places, loops = self._spread(tile, own, number, written_out=depth > 1)
+        own = self._own(tile, width, is_async)
+        places, loops = self._distribution(tile, own, number, unrolled=depth > 1)
         at = tile.place(places)
         start = tile.place({r: r for r in tile.inside})
         if depth == 1:
@@ -110,11 +115,11 @@ class Copying(NamedTuple):
             slot = _times(_modulo(later, depth), tile.size)
             gate = UOp(Ops.CMPLT, dtypes.bool, (later, self.loop.src[0].cast(later.dtype)))
             stores = [self._store(tile, array, _sum(at, slot), {**places, self.loop: later}, gate)]
-            for turn in range(depth - 1):
-                first = {**places, self.loop: self.loop.const_like(turn)}
-                stores.append(self._store(tile, array, _plus(at, turn * tile.size), first))
+            for buffer in range(depth - 1):
+                first = {**places, self.loop: self.loop.const_like(buffer)}
+                stores.append(self._store(tile, array, _plus(at, buffer * tile.size), first))
             start = _sum(start, _times(_modulo(self.loop, depth), tile.size))
-        arg = Fill(len(stores), f"tiles of {self.loop.arg.id}", depth, width if flies else 0)
+        arg = Fill(len(stores), f"tiles of {self.loop.arg.id}", depth, width if is_async else 0)
         return UOp(Ops.FILL, dtypes.void, (*stores, *loops), arg), start, len(loops)
 
     def _store(
@@ -126,33 +131,33 @@ class Copying(NamedTuple):
         return UOp(Ops.STORE, dtypes.void, (array.index(at), value))
 
     def _width(self, tile: Staged) -> tuple[int, bool]:
-        """How many elements a work item copies at once, and whether nobody waits for the copy."""
+        """How many elements a work item copies at once, and whether the copy is asynchronous."""
         compute, dtype = self.compute, tile.load.dtype
         each = _count(tile.inside) // _count(self.group)
         if compute.vector_bytes:
             return 1, False
         if self.depth > 1 and compute.has(Feature.ASYNC_COPY):
-            together = math.gcd(each, _together(tile, in_array=True))
+            together = math.gcd(each, _contiguous(tile, in_array=True))
             for nbytes in IN_FLIGHT_BYTES:
                 width = nbytes // dtype.itemsize
-                # short copies of short elements would be many: registers turn whole vectors
+                # short copies of short elements would be many: registers transpose whole vectors
                 if width and together % width == 0 and (width == 1 or nbytes >= ASYNC_BYTES):
                     return width, True
-        together = math.gcd(each, _together(tile, in_array=False))
+        together = math.gcd(each, _contiguous(tile, in_array=False))
         widths = compute.vector_widths.get(dtype, ())
         return max((width for width in widths if together % width == 0), default=1), False
 
-    def _own(self, tile: Staged, width: int, flies: bool) -> dict[UOp, int]:
+    def _own(self, tile: Staged, width: int, is_async: bool) -> dict[UOp, int]:
         """The innermost part of each range that one work item copies, `width` elements at least.
 
-        What is read together need not be put down together: then as many rows as make a vector of
-        the array are turned by one work item, in registers. What lies beyond its own in the same
-        row is its neighbour's: else a warp would read with gaps.
+        If elements that are contiguous in memory are not contiguous in the array, one work item
+        transposes as many rows as make a vector of the array, in registers. The next elements of
+        the same row belong to the next work item: otherwise a warp would read with gaps.
         """
-        own = _parts(_nearest_first(tile), tile.steps, width, {})
-        row = _in_a_row(tile, self.compute.machine.line_bytes)
+        own = _parts(_smallest_step_first(tile), tile.steps, width, {})
+        row = _row_ranges(tile, self.compute.machine.line_bytes)
         left = _count(tile.inside) // _count(self.group) // math.prod(own.values())
-        if not flies and not self.compute.vector_bytes:
+        if not is_async and not self.compute.vector_bytes:
             inner = sorted(tile.inside, key=tile.strides.__getitem__)
             most = max(self.compute.vector_widths.get(tile.load.dtype, (1,)))
             while most > 1:
@@ -163,22 +168,22 @@ class Copying(NamedTuple):
                 most //= 2
         return own
 
-    def _spread(
-        self, tile: Staged, own: dict[UOp, int], number: int, written_out: bool
+    def _distribution(
+        self, tile: Staged, own: dict[UOp, int], number: int, unrolled: bool
     ) -> tuple[dict[UOp, UOp], tuple[UOp, ...]]:
-        """Where each work item copies from, turn by turn."""
+        """The elements that each work item copies in each iteration of new loops, and the loops."""
         item = UOp.const(dtypes.int, 0)
         for r in self.group:
             item = _sum(_times(item, int(extent_of(r))), r.cast(dtypes.int))
-        turns = _count(tile.inside) // _count(self.group) // math.prod(own.values())
+        trips = _count(tile.inside) // _count(self.group) // math.prod(own.values())
         loops: list[UOp] = []
         flat = item
-        if turns > 1:
-            kind = AxisKind.UNROLL if written_out else AxisKind.LOOP
-            loops.append(UOp.range(turns, number, kind))
+        if trips > 1:
+            kind = AxisKind.UNROLL if unrolled else AxisKind.LOOP
+            loops.append(UOp.range(trips, number, kind))
             flat = _sum(_times(loops[-1], _count(self.group)), item)
         places: dict[UOp, UOp] = {}
-        for r in _nearest_first(tile):
+        for r in _smallest_step_first(tile):
             part = own.get(r, 1)
             extent = UOp.const(dtypes.int, int(extent_of(r)) // part)
             place = (flat % extent).simplify()
@@ -190,11 +195,11 @@ class Copying(NamedTuple):
         return places, tuple(loops)
 
 
-def _in_a_row(tile: Staged, line_bytes: int) -> list[UOp]:
-    """The ranges that go from neighbour to neighbour in memory, as far as a line of it."""
+def _row_ranges(tile: Staged, line_bytes: int) -> list[UOp]:
+    """The ranges that are contiguous in memory, as far as a cache line."""
     found: list[UOp] = []
     length = 1
-    for r in _nearest_first(tile):
+    for r in _smallest_step_first(tile):
         if tile.steps.get(r) != length or length * tile.load.dtype.itemsize >= line_bytes:
             break
         found.append(r)
@@ -203,7 +208,7 @@ def _in_a_row(tile: Staged, line_bytes: int) -> list[UOp]:
 
 
 def _run(tile: Staged, parts: dict[UOp, int]) -> int:
-    """How many neighbours in the array `parts` of its axes are: a power of two."""
+    """How many contiguous elements of the array `parts` of its axes are: a power of two."""
     length = 1
     for r in sorted(tile.inside, key=tile.strides.__getitem__):
         if tile.strides[r] != length:
@@ -217,9 +222,8 @@ def _run(tile: Staged, parts: dict[UOp, int]) -> int:
 def _parts(
     order: Sequence[UOp], steps: dict[UOp, int], count: int, own: dict[UOp, int]
 ) -> dict[UOp, int]:
-    """`own` and what else it takes to have `count` neighbours by `steps`, or as many as there are.
-
-    order: of ranges, the nearest first.
+    """`own`, extended to `count` elements that are contiguous by `steps`, or to as many as there
+    are. order: the ranges, the smallest step first.
     """
     parts, length = dict(own), 1
     for r in order:
@@ -236,17 +240,17 @@ def _parts(
     return parts
 
 
-def _nearest_first(tile: Staged) -> list[UOp]:
+def _smallest_step_first(tile: Staged) -> list[UOp]:
     return sorted(tile.inside, key=lambda r: abs(tile.steps.get(r, 1 << 62)))
 
 
-def _together(tile: Staged, in_array: bool) -> int:
-    """How many neighbours there are in memory, and in the array as well.
+def _contiguous(tile: Staged, in_array: bool) -> int:
+    """How many contiguous elements there are in memory, and in the array as well.
 
-    It divides the place of the first of them: all other steps are multiples of it.
+    The number divides the index of the first of them: all other steps are multiples of it.
     """
     length = 1
-    order = _nearest_first(tile)
+    order = _smallest_step_first(tile)
     for r in order:
         if tile.steps.get(r) != length or (in_array and tile.strides[r] != length):
             break
@@ -260,7 +264,7 @@ def _together(tile: Staged, in_array: bool) -> int:
 
 
 def _gated(load: UOp, gate: UOp) -> UOp:
-    """The same LOAD where `gate` holds, else nothing is touched."""
+    """The same LOAD under the condition `gate`."""
     index, other = load.src[0], alternative_of(load)
     if len(index.src) > 2:
         gate = UOp(Ops.AND, dtypes.bool, (index.src[2], gate))

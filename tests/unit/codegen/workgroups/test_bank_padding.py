@@ -1,4 +1,4 @@
-"""Where a gap goes so that a warp does not wait for banks of shared memory."""
+"""The padding that avoids bank conflicts of a warp."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DOWN = Access(((0, 32, 1),), 4, 1)  # each lane has a row of its own
 ALONG = Access(((1, 32, 1),), 4, 1)
 
 
-def test_lanes_of_one_bank_wait_for_each_other():
+def test_lanes_of_one_bank_are_serialized():
     assert cycles((32, 1), 4, ALONG, BANKS) == 1
     assert cycles((32, 1), 4, DOWN, BANKS) == 32
     assert cycles((33, 1), 4, DOWN, BANKS) == 1
@@ -24,27 +24,27 @@ def test_lanes_that_read_one_word_do_not():
     assert cycles((32, 1), 4, everyone, BANKS) == 1
 
 
-def test_wide_accesses_are_several_turns_at_best():
+def test_wide_accesses_take_several_cycles():
     assert cycles((1,), 4, Access(((0, 32, 4),), 16, 1), BANKS) == 4
     assert cycles((1,), 4, Access(((0, 32, 8),), 16, 1), BANKS) == 8
 
 
-def test_rows_that_are_read_downwards_are_drawn_apart():
+def test_rows_that_are_read_down_a_column_are_padded():
     strides, size = strides_of((ROWS, COLUMNS), 4, 1, (DOWN, ALONG), BANKS)
     assert (strides, size) == ((33, 1), 33 * 32)
 
 
-def test_there_is_no_gap_without_need():
+def test_no_padding_without_need():
     assert strides_of((ROWS, COLUMNS), 4, 1, (ALONG,), BANKS) == ((32, 1), 32 * 32)
 
 
-def test_gaps_keep_together_what_is_accessed_together():
+def test_padding_keeps_together_what_is_accessed_together():
     wide = Access(((0, 32, 1),), 16, 1)
     strides, _ = strides_of((ROWS, COLUMNS), 4, 4, (wide,), BANKS)
     assert strides == (36, 1) and cycles(strides, 4, wide, BANKS) == 4
 
 
-def test_a_gap_may_lie_between_planes():
+def test_padding_between_planes():
     """Lanes take eight planes of four rows each: rows side by side, planes apart."""
     access = Access(((1, 4, 1), (0, 8, 1)), 4, 1)
     strides, _ = strides_of((8, 4, 8), 4, 1, (access,), BANKS)
