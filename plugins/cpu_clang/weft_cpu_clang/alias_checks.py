@@ -1,4 +1,5 @@
 """Alias-check limits: find innermost loops with too many stores for pairwise alias checks.
+Also: loop versioning, runtime alias checks.
 
 A compiler looks for loop-carried dependences by comparing the memory accesses of a loop pair by
 pair. Loops unrolled to hundreds of stores carry none, and the analysis takes longer than the rest

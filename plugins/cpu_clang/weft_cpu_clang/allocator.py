@@ -1,4 +1,8 @@
-"""Memory of this process: aligned for vectors, in huge pages where that is worth it."""
+"""Aligned allocation: memory of this process, aligned for vectors, in huge pages where they pay.
+Also: huge pages.
+
+Source: Linux kernel documentation, admin-guide/mm/transhuge.
+"""
 
 from __future__ import annotations
 

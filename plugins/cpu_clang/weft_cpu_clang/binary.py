@@ -1,4 +1,4 @@
-"""What the compiler gave, in this process: an object by way of `elf`, or a shared library."""
+"""Loaded code: the output of the compiler in this process, an object or a shared library."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Caches of the processor, as Linux describes them in sysfs.
+"""Cache sizes of the processor, as Linux describes them in sysfs.
 
-Where the system does not say, the model has its defaults. Only what a core has for itself counts:
-how many cores there are is not in the model, since kernels are the same for any number of threads.
+Where the system gives no value, the machine model keeps its default. Only caches of one core count:
+the number of cores is not in the model, because kernels are the same for any number of threads.
 
 Source: Linux kernel documentation, ABI/testing/sysfs-devices-system-cpu, cache attributes.
 """

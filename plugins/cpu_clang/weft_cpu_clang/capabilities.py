@@ -1,4 +1,4 @@
-"""What the processor can do, by what its compiler said."""
+"""Capabilities of the processor, from the answers of its compiler."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Source to an object file in one run of clang: source on its input, object on its output.
+"""Compilation: one run of clang, source on its input and an object on its output.
 
-Several sources are one run as well: they are joined, and the object is taken apart (`joined`).
-Where objects cannot be loaded by `elf` (other processors, other systems) a shared library is linked
-instead, which the system's own loader takes.
+Several sources are compiled in one run as one translation unit (`translation_units`). Where `elf`
+cannot load objects (other processors, other systems) clang links a shared library, and the loader
+of the system loads it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""How many processors this process can keep busy: those it may use, and its share of their time."""
+"""CPU quota: the number of processors that this process can keep busy.
+
+It is the smaller of its affinity mask and the bandwidth limit of its control groups.
+
+Source: Linux manual, sched_getaffinity(2); Linux kernel documentation, cgroup-v2, cpu.max.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,11 @@
-"""Loading a relocatable object (ELF, x86-64) into this process, without a linker or a file.
+"""Object loading: load a relocatable ELF object for x86-64 without a linker or a file.
+Also: JIT linking, relocation.
 
-The format is that of the System V ABI and its AMD64 supplement. Every offset is checked against the
-bytes there are: a damaged object is a CompileError, never a crash while loading. Code is mapped
-writable, filled, and then made executable and read-only; it is never both.
+Every offset is checked against the size of the object: a damaged object is a CompileError, never a
+crash. Code is mapped writable, filled, and then made executable and read-only. It is never both.
+
+Source: System V Application Binary Interface, AMD64 Architecture Processor Supplement; LLVM,
+JITLink.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Reading a relocatable object (ELF, x86-64): its sections, symbols and relocations.
+"""Object reading: the sections, symbols and relocations of a relocatable ELF object for x86-64.
 
-The format is that of the System V ABI and its AMD64 supplement. Every offset is checked against the
-bytes there are: a damaged object is a CompileError.
+Every offset is checked against the size of the object: a damaged object is a CompileError.
+
+Source: System V Application Binary Interface, AMD64 Architecture Processor Supplement.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Writing a relocatable object (ELF, x86-64), of sections that were read from another."""
+"""Object writing: write a relocatable ELF object for x86-64 from sections of another one.
+
+Source: System V Application Binary Interface, AMD64 Architecture Processor Supplement.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,11 @@
-"""Many launches as one foreign call: a table of functions and arguments, gone through in C.
+"""Launch batching: run many launches as one foreign call, from a table that a loop in C reads.
+Also: command list.
 
-Pointers and integers are passed alike, as words, so one call per number of arguments serves kernels
-of every signature; kernels that threads share take the words themselves, and a part of the work.
-The few lines of C are compiled once and kept on disk.
+Pointers and integers are passed as words, so one call for each number of arguments serves kernels
+of every signature. A kernel that several threads share takes the words and the number of its part.
+The loop is compiled once and kept on disk.
+
+Source: Vulkan specification, command buffers.
 """
 
 from __future__ import annotations

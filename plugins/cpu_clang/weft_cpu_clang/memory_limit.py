@@ -1,6 +1,8 @@
-"""How much memory this process may still take: what the system has, and what its groups allow.
+"""Memory limit: the bytes that this process may still allocate, from the system and its groups.
 
-Linux would let it take more, and end it once the pages are touched.
+Linux would grant more, and end the process once the pages are touched.
+
+Source: Linux kernel documentation, cgroup-v2, memory.max; Linux manual, proc_meminfo(5).
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Memory of this process alone, straight from the system.
+"""Private mappings: memory of this process alone, mapped directly from the system.
 
-What Python maps by default is shared with forked children: they would write into each other's
-tensors, and into the variables of code that is loaded. It is not given huge pages either.
+Python's mappings are shared with forked children: they would write into the tensors and into the
+variables of loaded code of each other. Python's mappings get no huge pages either.
+
+Source: Linux manual, mmap(2), MAP_PRIVATE.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Processors that are not here: sources for them can be generated and read, nothing runs.
+"""Cross-compilation: generate sources for processors that are not here. Nothing runs.
 
-The names are those of the x86-64 psABI's micro-architecture levels, and `aarch64` for 128-bit NEON.
+The names are the micro-architecture levels of the x86-64 psABI, and `aarch64` for 128-bit NEON.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Running a compiler as a process: its output, or an error that says how it ended."""
+"""Compiler processes: run a compiler, and return its output or an error that says how it ended."""
 
 from __future__ import annotations
 

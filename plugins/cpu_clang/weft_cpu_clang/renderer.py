@@ -1,4 +1,7 @@
-"""C as clang speaks it: plain C, vectors of any length, fused multiply-add where there is one."""
+"""C for clang: plain C, vectors of any length, fused multiply-add where the processor has it.
+
+Source: Clang documentation, "Clang Language Extensions", vectors and extended vectors.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Launching: one call of the loaded function, pointers first, then the variables.
+"""Kernel launch: one call of the loaded function, pointers first, then the variables.
 
-A launch is a foreign call with prebuilt conversions; the interpreter's lock is released during it.
-A kernel with a launch grid is shared by the threads of the pool where it is long enough for that.
+A launch is a foreign call with conversions that are built once. It releases the lock of the
+interpreter. The threads of the pool share a kernel with a launch grid if it is long enough.
 """
 
 from __future__ import annotations

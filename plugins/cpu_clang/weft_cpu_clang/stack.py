@@ -1,10 +1,9 @@
-"""Room for a kernel's arrays on the stack of whoever launches it.
+"""Stack size: run a launch in a thread whose stack holds the local arrays of its kernel.
 
 Kernels keep packed operands and rows on the stack (`SCRATCH_BYTES` and `ROW_BYTES` at most). The
-first thread of a process has 8 MiB by default, and so do Python's others; but
-`threading.stack_size`, `ulimit -s` and some C libraries (128 KiB with musl) give less. A thread
-that has too little has its launches done by another that is made for each of them: that takes some
-50 us, and only such threads pay for it.
+first thread of a process has 8 MiB by default, and so have Python's other threads;
+`threading.stack_size`, `ulimit -s` and some C libraries (128 KiB with musl) give less. A launch
+from a thread with a stack that is too small is done by a new thread, which takes some 50 us.
 """
 
 from __future__ import annotations

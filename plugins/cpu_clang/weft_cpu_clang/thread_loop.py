@@ -1,4 +1,5 @@
 """Thread loop: run a part of a launch grid as a loop inside the kernel, on processors.
+Also: loop parallelization.
 
 Call number `part0` of `parts0` runs its share of the iterations. The shares are equal up to one
 iteration and cover all of them. A second function, `NAME_part`, takes all arguments as words, so

@@ -1,16 +1,20 @@
-"""Threads of this process that share the work of one kernel: a pool that is made once and waits.
+"""Thread pool: the threads of this process that share the iterations of one kernel.
+Also: fork-join parallelism, work sharing.
 
-A kernel that can be shared (see `CDialect.parts`) is called with the number of a part and how many
-there are. Whoever launches it takes parts like every worker, first of its own share, then of those
-of the others, until none is left; a worker that wakes up late finds nothing to do and costs
-nothing. What is computed does not depend on who takes which part, nor on how many parts there are.
+A kernel that can be divided (see `CDialect.parts`) is called with the number of a part and the
+number of parts. The launching thread takes parts like every worker: first its own share, then those
+of other threads, until none is left. A worker that wakes up late finds no part and costs nothing.
+The results depend neither on the thread of a part nor on the number of parts.
 
-The pool serves one launch at a time. Another one, from a second thread of Python or from inside a
-kernel, runs in its own thread alone. After a fork the child makes a pool of its own when it needs
-one; at the end of the interpreter the workers are waited for.
+The pool serves one launch at a time. A launch from a second thread of Python, or from inside a
+kernel, runs in its own thread alone. After a fork the child makes its own pool when it needs one.
+At the end of the interpreter the workers are joined.
 
-`WEFT_CPU_THREADS` says how many threads compute, the launching one included; without it as many as
-the process may use.
+`WEFT_CPU_THREADS` is the number of threads that compute, the launching one included. Its default is
+the number of processors that the process may use.
+
+Source: OpenMP API specification, parallel construct and work sharing; R. Blumofe, C. Leiserson,
+"Scheduling multithreaded computations by work stealing" (FOCS 1994).
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""Finding a clang and learning what it can do on this processor.
+"""Compiler detection: find a clang, and learn what it can do on this processor.
+Also: feature detection.
 
-Looked for in this order: ``WEFT_CLANG``; clang 16 or newer on PATH; the wheel ``ziglang``, whose
-``zig clang`` is a clang. What a compiler answers is kept on disk, keyed by its file and this
-processor, so that it is asked once.
+The order is ``WEFT_CLANG``; clang 16 or newer on PATH; the wheel ``ziglang``, whose ``zig clang``
+is a clang. The answers of a compiler are kept on disk, keyed by its file and this processor.
+
+Source: Autoconf manual, "Existing Tests" (features are tested, not versions).
 """
 
 from __future__ import annotations

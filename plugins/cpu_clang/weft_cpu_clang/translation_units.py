@@ -1,14 +1,17 @@
-"""Several sources as one, and of its object one object of each.
+"""Unity build: compile several sources as one translation unit, and split its object.
+Also: jumbo build.
 
-A compiler takes some 5 ms for every source file, whatever is in it, and a fraction of that for a
-further function of the same file. Functions of different sources may be called alike: the
-preprocessor gives each an ending that tells whose it is. In the object every function has a section
-of its own; what one kernel reaches from its functions by way of relocations is its object.
+A compiler takes some 5 ms for every source file, whatever its contents, and a fraction of that for
+a further function of the same file. Functions of different sources may have the same name: the
+preprocessor appends the number of the source. Every function of the object has its own section. The
+object of one kernel is what its functions reach by relocations.
 
-The code of a kernel is the same whether its source was joined to others or not, and mostly the
-whole object is: sections are in the order of their names, constants in that of their places, and
-local symbols have no names. Constants as long as the longest registers, which clang puts into one
-section for all functions, come along whole.
+The code of a kernel does not depend on the other sources, and mostly the whole object does not:
+sections are ordered by name, constants by place, and local symbols have no names. Constants as long
+as the longest registers are an exception: clang puts them into one section for all functions, and
+this section is copied whole.
+
+Source: CMake manual, property UNITY_BUILD.
 """
 
 from __future__ import annotations
