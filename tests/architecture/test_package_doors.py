@@ -42,11 +42,10 @@ PUBLIC = {
 
 LEFT = {
     "codegen": 13,
-    "device": 21,
+    "device": 11,
     "engine": 7,
     "nn": 1,
     "schedule": 8,
-    "shape": 6,
     "tensor": 10,
     "tools": 1,
     "uop": 43,

@@ -20,7 +20,7 @@ from weft.codegen.analysis.ranges import extent_of, loops_of
 from weft.codegen.launch_grid import strategy as launch_grid
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptKind
-from weft.device.capabilities import Target
+from weft.device import Target
 from weft.uop import AxisKind, GroupOp, Ops, UOp
 
 Choose: TypeAlias = Callable[[Kernel], Sequence[Opt]]

@@ -36,7 +36,7 @@ from weft.codegen.opt.opts import Opt
 from weft.codegen.vectorization import expander
 from weft.codegen.vectorization.vector_addresses import Widths
 from weft.codegen.workgroups import group_reduction, launch_dims
-from weft.device.capabilities import Feature, Target
+from weft.device import Feature, Target
 from weft.device.program import LinearProgram
 from weft.spec import kernel_ast, linear, lowered
 from weft.spec.passes import Pass, run_passes

@@ -42,7 +42,7 @@ from weft.codegen.pipeline import (
     replace_pass,
 )
 from weft.codegen.vectorization.packed_dot import may_pack, shifted_left, word_of
-from weft.shape.infer import shape_of
+from weft.shape import shape_of
 from weft.spec.kernel_ast import verify as verify_kernel_ast
 from weft.spec.lowered import verify as verify_lowered
 from weft.spec.passes import Pass

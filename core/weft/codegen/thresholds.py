@@ -8,7 +8,7 @@ Source: none known; sound because no threshold changes what a kernel computes.
 
 from __future__ import annotations
 
-from weft.device.capabilities import ComputeCaps
+from weft.device import ComputeCaps
 
 # ---- scatter-add: estimated operations, before and after --------------------------------------
 

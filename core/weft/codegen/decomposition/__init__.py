@@ -13,7 +13,7 @@ from __future__ import annotations
 from weft.codegen.analysis.traversal import Rule, rewrite_once
 from weft.codegen.decomposition import dtypes as narrow
 from weft.codegen.decomposition.ops import Rules
-from weft.device.capabilities import Target
+from weft.device import Target
 from weft.uop import GroupOp, Ops, UOp
 
 _GUARDED = frozenset({Ops.SHL, Ops.SHR, Ops.MOD})

@@ -21,7 +21,7 @@ from weft.base.dtype import dtypes
 from weft.codegen.analysis.ranges import CLOSING, ranges_of
 from weft.codegen.analysis.traversal import nodes_of
 from weft.codegen.vectorization.instances import INSTANTIATED
-from weft.device.capabilities import Target
+from weft.device import Target
 from weft.uop import AxisKind, Ops, UOp
 
 _MODULAR = frozenset({Ops.ADD, Ops.SUB, Ops.MUL, Ops.NEG})

@@ -36,7 +36,7 @@ from weft.codegen.analysis.ranges import extent_of, loop_order, loops_of, max_tr
 from weft.codegen.analysis.substitution import fold_conditions, replace_nodes, substitute_ranges
 from weft.codegen.indexing.one_hot_gather import SelectedIteration
 from weft.codegen.indexing.scatter_add import Term, initial_value, match_term
-from weft.device.capabilities import Target
+from weft.device import Target
 from weft.device.program import indexed_stores_of
 from weft.uop import AxisKind, Ops, UOp, identity_element
 

@@ -38,7 +38,7 @@ from weft.codegen.analysis.ranges import (
 )
 from weft.codegen.analysis.substitution import replace_nodes, substitute_ranges
 from weft.codegen.indexing.one_hot_gather import split_mask
-from weft.device.capabilities import Target
+from weft.device import Target
 from weft.uop import AxisKind, Ops, UOp
 
 

@@ -51,7 +51,7 @@ from weft.codegen.indexing.one_hot_gather import (
     split_mask,
 )
 from weft.codegen.thresholds import BLOCKS, LONG_ROW, MIN_SPEEDUP, MIN_TERMS, VECTOR_ADDITION
-from weft.device.capabilities import Feature, Target
+from weft.device import Feature, Target
 from weft.uop import AxisKind, Ops, UOp, identity_element
 
 

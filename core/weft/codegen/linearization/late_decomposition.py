@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.codegen.decomposition.ops import Rules
-from weft.device.capabilities import Target
+from weft.device import Target
 from weft.uop import GroupOp, Ops, UOp
 
 _INTRODUCED = frozenset(

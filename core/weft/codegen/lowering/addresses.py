@@ -12,9 +12,7 @@ from __future__ import annotations
 from weft.base.dtype import dtypes
 from weft.base.sequences import prod
 from weft.codegen.lowering.loop_fusion import is_one
-from weft.shape.indexing import expr_from_ranges, indices_below
-from weft.shape.tracker import ShapeTracker
-from weft.shape.view import View
+from weft.shape import ShapeTracker, View, expr_from_ranges, indices_below
 from weft.uop import GroupOp, Ops, UOp, sint
 
 Indices = tuple[UOp, ...]

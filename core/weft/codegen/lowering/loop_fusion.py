@@ -16,7 +16,7 @@ import itertools
 from collections.abc import Collection
 from typing import NamedTuple
 
-from weft.shape.infer import shape_of
+from weft.shape import shape_of
 from weft.uop import Ops, Row, UOp, sint
 
 Shape = tuple[sint, ...]

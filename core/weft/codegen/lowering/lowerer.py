@@ -39,7 +39,7 @@ from weft.codegen.lowering.addresses import (
     row_major,
 )
 from weft.codegen.lowering.loop_fusion import StoreNests, is_one, opens_loops, reads_of
-from weft.shape.infer import shape_of
+from weft.shape import shape_of
 from weft.uop import AxisKind, GroupOp, Ops, Reduce, Row, UOp, identity_element, sint
 
 Task = tuple[UOp, Indices, UOp | None]  # a node, its index, and the gate of its loads

@@ -46,7 +46,7 @@ from weft.codegen.opt import tensor_cores
 from weft.codegen.opt.legality import check, illegal, require
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.vectorization.packed_dot import words_of
-from weft.device.capabilities import Feature, Target
+from weft.device import Feature, Target
 from weft.uop import AxisKind, KernelInfo, Ops, UOp
 
 _OUTPUT = frozenset({AxisKind.GLOBAL, AxisKind.LOCAL, AxisKind.LOOP})

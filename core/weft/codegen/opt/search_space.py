@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from weft.codegen.generic_choice import choice_for
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
-from weft.device.capabilities import Feature, Target
+from weft.device import Feature, Target
 from weft.uop import AxisKind, GroupOp
 
 MOST_BODY = 256
