@@ -168,26 +168,23 @@ class Replay(Recorded):
         self._lists = [self._arguments_of(step, fixed) for step in self.steps]
         self._values: dict[UOp, int] = {}
         self._launches = self._make_launches()
-        puts = {n: patch.putter() for n, patch in enumerate(self._patches) if patch.is_needed}
-        self._puts_loose = [(n, put) for n, put in puts.items() if n < self._loose]
-        kept = [n for n in puts if n >= self._loose]
-        self._kept_in = _item_getter(kept)
-        self._puts_kept = [puts[n] for n in kept]
-        self._last: tuple[Any, ...] = (None,) * len(kept)
-        self._puts_new = [patch.putter() for patch in self._new]
-        self._setters = self._only_setters()
+        self._bind_slots()
         self._count()
         self._ready = True
 
-    def _only_setters(self) -> list[tuple[int, Callable[[Any], None]]]:
-        """What is told of each memory, the one output as if it were given last; empty where that
-        is not all there is to a replay."""
-        whole = len(self._new) == 1 and self._windows[0] is None and not self._puts_kept
-        found = [*enumerate(self._patches), (len(self._patches), *self._new)] if whole else []
-        found = [(place, patch) for place, patch in found if patch.is_needed]
-        if self._with_values or any(patch.only_setter is None for _, patch in found):
-            return []
-        return [(place, patch.only_setter) for place, patch in found]  # type: ignore[misc]
+    def _bind_slots(self) -> None:
+        """Arrange the argument slots by how often their memory changes. Places count the inputs,
+        then the outputs."""
+        slots = [(n, s) for n, s in enumerate([*self._patches, *self._new]) if s.is_needed]
+        state = range(self._loose, len(self._patches))
+        changing = [(n, s) for n, s in slots if n not in state]
+        self._setters = [(n, s.only_setter) for n, s in changing if s.only_setter is not None]
+        self._puts = [(n, s.putter()) for n, s in changing if s.only_setter is None]
+        kept = [n for n, _ in slots if n in state]
+        self._kept_in = _item_getter(kept)
+        self._puts_kept = [self._patches[n].putter() for n in kept]
+        self._last: tuple[Any, ...] = (None,) * len(kept)
+        self._any_window = any(window is not None for window in self._windows)
 
     def _scratch(self) -> list[Memory]:
         return [m for m in self._memories.values() if m.kind is SCRATCH]
@@ -339,17 +336,25 @@ class Replay(Recorded):
         self,
         given: Sequence[Buffer],
         values: Mapping[UOp, int],
-        again: Sequence[Buffer | None] | None = None,
-    ) -> list[Buffer]:
-        """Run the steps on `given`, with these values of the variables; gives the outputs.
+        reused: Sequence[Buffer | None] | None = None,
+    ) -> Sequence[Buffer]:
+        """Run the steps on `given`, with these values of the variables; returns the outputs.
 
-        again: by output, what another run gave for it, where that memory is to be written again
-        (of outputs that are a memory of their own, see `is_whole`); else None.
+        reused: by output the buffer of an earlier run that this run writes to, see `is_whole`;
+        None: allocate one.
         """
-        outputs: list[Buffer] = []
+        outputs: Sequence[Any] = ()
         try:
-            for place, put in self._puts_loose:
-                put(given[place])
+            if reused is None or None in reused:
+                reused = self._output_buffers(reused)
+            outputs = reused
+            buffers = [*given, *outputs]
+            for place, set_handle in self._setters:
+                buffer = buffers[place]
+                handle = buffer._handle
+                set_handle(buffer.handle if handle is None else handle)
+            for place, put in self._puts:
+                put(buffers[place])
             if self._puts_kept:
                 kept = self._kept_in(given)
                 if kept != self._last:  # buffers equal themselves alone
@@ -357,10 +362,11 @@ class Replay(Recorded):
                         if old is not buffer:
                             put(buffer)
                     self._last = kept
-            if self._puts_new:
-                outputs = self._outputs_over(again)
             if self._with_values and values != self._values:
                 self._put_values(values)
+            if self._any_window:
+                pairs = zip(outputs, self._windows)
+                outputs = [each if how is None else each.view(*how) for each, how in pairs]
         except Exception as error:
             let_through(error)
             self._failed(error)
@@ -388,35 +394,6 @@ class Replay(Recorded):
         stats.bytes += self._bytes
         return outputs
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether it has one output, a memory of its own, keeps nothing that is given and takes no
-        values: then `run_over` runs it."""
-        return bool(self._setters)
-
-    def run_over(self, buffers: Sequence[Buffer]) -> None:
-        """The same where it `is_plain`, in few words: buffers are what is given, and the output."""
-        try:
-            for place, setter in self._setters:
-                buffer = buffers[place]
-                handle = buffer._handle
-                setter(buffer.handle if handle is None else handle)
-            if stats.timing or _debug() >= 2 or trace.enabled("run"):
-                self._run_traced(buffers[:-1], buffers[-1:], {})
-                return
-            for launch in self._launches:
-                launch()
-            for wait in self._wait:
-                wait()
-        except Exception as error:
-            let_through(error)
-            self._failed(error)
-        stats.kernels += self._kernels
-        stats.ops += self._ops
-        stats.bytes += self._bytes
-        if self._copies:
-            stats.copies += self._copies
-
     def _retry(self, left: Sequence[Callable[[], Any]], error: Exception) -> None:
         """Retry a launch that failed, the first of these, and the launches after it, where earlier
         launches have overwritten inputs."""
@@ -436,16 +413,12 @@ class Replay(Recorded):
         among = "".join(f", {other.name}" for other in others)
         device.failed(f"replaying {len(self.steps)} steps{among and ' with' + among[1:]}", error)
 
-    def _outputs_over(self, again: Sequence[Buffer | None] | None) -> list[Buffer]:
-        outputs: list[Buffer] = []
-        if again is None:
-            again = [None] * len(self._owners)
-        for put, buffer, whole, window in zip(self._puts_new, again, self._owners, self._windows):
-            if buffer is None:
-                buffer = Buffer.like(*whole)
-            put(buffer)
-            outputs.append(buffer if window is None else buffer.view(*window))
-        return outputs
+    def _output_buffers(self, reused: Sequence[Buffer | None] | None) -> list[Buffer]:
+        """The memory of each output: the reused buffer, else a new one."""
+        if reused is None:
+            return [Buffer.like(*owner) for owner in self._owners]
+        pairs = zip(reused, self._owners)
+        return [Buffer.like(*owner) if old is None else old for old, owner in pairs]
 
     def _put_values(self, values: Mapping[UOp, int]) -> None:
         for place, number in self._with_values:

@@ -202,7 +202,7 @@ def test_a_single_kernel_goes_to_a_device_that_asks_for_it(monkeypatch, least, b
     monkeypatch.setattr(device, "graph", graphs)
     replay = Replay(steps, given, outputs=[result])
     replay.prepare()
-    assert graphs.bound == bound and not replay.is_plain
+    assert graphs.bound == bound
     other = memory(Tensor([5.0, 6.0]).realize())
     assert replay.run([other], {})[0].numpy().tolist() == [6.0, 7.0]
 

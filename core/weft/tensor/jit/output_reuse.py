@@ -1,11 +1,13 @@
-"""Output-buffer reuse: a replay writes results of the last one that are no longer referenced.
+"""Output-buffer reuse: a replay writes to outputs of an earlier replay that nobody references.
 
-A result that was dropped, and a gradient that is about to be replaced, need no other memory, no
-other node and, where it is a gradient, no other tensor. Whether anybody could tell is a matter of
-how many hold on to a tensor, to the nodes it stands over and to the memory behind them: no more
-than those that are known says that there is no view, no window and no graph of it.
+A result that was dropped, and a gradient that is about to be replaced, keep their buffer, their
+node and (gradients) their tensor. Reference counts of the tensor, of the nodes below it and of the
+memory decide: without references other than those of the known owners there is no view, no window
+and no graph over it.
 
-in:  the new tensors of a replay      out: the next time, those of them that stand as they are
+in:  the new tensors of a replay      out: at the next one those that can be written again
+
+Source: XLA, buffer donation; PyTorch, CUDA graph trees (liveness of outputs by reference counts).
 """
 
 from __future__ import annotations
@@ -17,35 +19,38 @@ from weakref import getweakrefcount
 
 from weft.autograd import history
 from weft.device import Buffer, binding
-from weft.tensor.jit.pytree import NewLeaf, TensorSpec, TreeNode, has_existing
+from weft.tensor.jit.pytree import NewLeaf, TensorSpec, TreeNode
 from weft.tensor.jit.state import State
 from weft.tensor.jit.trace import StoreGrad, Trace
 from weft.tensor.protocol import TensorBase
-from weft.uop import Ops, UOp
+from weft.uop import Ops
 
 MAX_BYTES = 1 << 20
-"""Of a result: more than that is not kept for the next replay when it is dropped. With new memory a
-call takes 9 us more (of 256 KB: 20 us where it takes 11)."""
+"""The largest result that is kept for the next replay when it is dropped."""
 
 GENERATIONS = 2
-"""Of a result: in `y = step(x)` the last one is dropped when the next one is there."""
+"""Results kept per output: `y = step(x)` drops the last one after the next one is made."""
 
 PATIENCE = 16
-"""What was seen at so many replays is looked at no more."""
+"""An output that was referenced at so many replays in a row is no longer checked."""
 
 _counted = sys.getrefcount
 _ONE = next(map(_counted, [object()]))
-"""What is counted of something that one list holds."""
+"""The count of an object that is referenced by one list alone, as `map` sees it."""
 
 
 class PastOutput:
-    """What a spec_of became: its nodes from the top down to the BUFFER, buffer and memory, and how
-    many hold on to each when nobody looks at it: the node above, and for a gradient the state."""
+    """An output of an earlier replay.
+
+    objects: its nodes from the top down to the BUFFER, the buffer, the memory. counts: how many
+    references each of them has if nobody else uses it: the node above, for a gradient the state.
+    tensor: the gradient in a list, empty for a result.
+    """
 
     __slots__ = ("counts", "number", "objects", "tensor")
 
     def __init__(self, made: TensorBase, number: int = -1) -> None:
-        """number: that of a gradient in the state; negative: it is a result."""
+        """number: that of a gradient in the state; negative for a result."""
         node, of_state = made._uop, int(number >= 0)
         self.number = number
         self.tensor = [made] * of_state
@@ -62,7 +67,7 @@ class PastOutput:
         self.counts += (_ONE + 1, _ONE + 1)
 
     def is_unreferenced(self, state: State) -> bool:
-        """Whether nobody else holds on to it."""
+        """Whether only the known owners reference it."""
         objects = self.objects
         if list(map(_counted, objects)) != self.counts:
             return False
@@ -76,7 +81,7 @@ class PastOutput:
         return not self.tensor or self._is_gradient(state)
 
     def _is_gradient(self, state: State) -> bool:
-        # held by this list, the tensor whose gradient it is, and twice by the state
+        # referenced by this list, by the tensor whose gradient it is, and twice by the state
         if list(map(_counted, self.tensor)) != [_ONE + 3]:
             return False
         tensor = self.tensor[0]
@@ -88,95 +93,77 @@ class PastOutput:
 
 
 class OutputReuse:
-    """Of a recording over some state: which specs may stand as they did.
+    """The past outputs of a trace over a state.
 
-    :ivar misses: by spec_of, how often in a row it could not stand as it did.
-    :ivar is_whole: whether all new memory is there again, and with it what stands over it.
-    :ivar returns_existing: whether tensors that were there before are in the result.
+    :ivar misses: by spec, how often in a row its past outputs were referenced.
     """
 
-    def __init__(self, trace: Trace, state: State, before: int) -> None:
-        """before: how many memories are passed in ahead of those of the state."""
-        self.trace, self.state = trace, state
-        self._given = before + len(state.signature.nodes)
-        # by spec_of the output that it stands over; of no meaning where it is no candidate
-        self._places = [(*how.memory, 0)[0] - self._given for how in trace.specs]
-        self._candidates = _candidates(trace, state, before)
-        self._last: dict[int, list[PastOutput]] = {}  # by spec_of, the newest first
-        self._rows: list[tuple[int, list[PastOutput]]] = []  # the same
-        self.is_whole = False
+    def __init__(self, trace: Trace, state: State) -> None:
+        self._state = state
+        self._outputs: list[Buffer | None] = [None] * len(trace.outputs)
+        inputs = trace.inputs + len(state.signature.nodes)
+        self._none: list[PastOutput | None] = [None] * len(trace.specs)
+        self._candidates = _candidates(trace, state)
+        self._output_of = {n: trace.specs[n].memory[0] - inputs for n, _ in self._candidates}
+        self._past: dict[int, list[PastOutput]] = {}  # by spec, the newest first
+        self._rows: list[tuple[int, int, list[PastOutput]]] = []  # spec, output, its past outputs
         self.misses: dict[int, int] = {}
-        self.returns_existing = has_existing(trace.tree)
-        self._nothing: list[Any] = [None] * len(trace.specs)
 
-    def reusable(self) -> tuple[list[Buffer | None] | None, list[UOp | None], list[Any]]:
-        """(memory, nodes, tensors): by output, the memory that is to be written again, None where
-        there is none at all; by spec_of, what it stands for again and the gradient that it is
-        again, None for those that are made anew. Who asks lets go of them before the next time."""
-        self.is_whole = False
-        found: list[Buffer | None] | None = None
-        nodes = tensors = self._nothing
-        left = len(self.trace.outputs)
-        for place, several in self._rows:
+    def take(self) -> tuple[list[PastOutput | None], list[Buffer | None]]:
+        """What the next replay writes again: by spec the past output, by output its buffer; None
+        for a new one. The caller drops them before the next call."""
+        past, buffers, state = self._none.copy(), self._outputs.copy(), self._state
+        for place, output, several in self._rows:
             for one in several:
-                if one.is_unreferenced(self.state):
+                if one.is_unreferenced(state):
+                    past[place] = one
+                    buffers[output] = one.objects[-2]
+                    if one is not several[0]:
+                        several.reverse()  # there are two
+                    if self.misses:
+                        self.misses.pop(place, None)
                     break
             else:
                 self._missed(place, several)
-                continue
-            if one is not several[0]:
-                several.reverse()  # there are two
-            if found is None:
-                found = [None] * len(self.trace.outputs)
-                nodes, tensors = [*self._nothing], [*self._nothing]
-            found[self._places[place]] = one.objects[-2]
-            nodes[place] = one.objects[0]
-            if one.tensor:
-                tensors[place] = one.tensor[0]
-            if place in self.misses:
-                del self.misses[place]
-            left -= 1
-        self.is_whole = not left
-        return found, nodes, tensors
+        return past, buffers
 
     def _missed(self, place: int, several: list[PastOutput]) -> None:
-        """Who keeps every result does not let go of the next one either."""
+        """Give up an output whose results the caller keeps."""
         self.misses[place] = misses = self.misses.get(place, 0) + 1
         if misses >= PATIENCE:
             self._candidates = [one for one in self._candidates if one[0] != place]
-            del self._last[place]
-            self._rows = [*self._last.items()]
+            del self._past[place]
+            self._list_rows()
         elif several and several[0].tensor:
-            several.clear()  # it is the state's no more
+            several.clear()  # it is no gradient of the state any more
 
-    def record(self, new: Sequence[TensorBase], nodes: Sequence[UOp | None]) -> None:
-        """What the specs became this time. nodes: those that they stand for again."""
+    def _list_rows(self) -> None:
+        self._rows = [(n, self._output_of[n], several) for n, several in self._past.items()]
+
+    def record(self, new: Sequence[TensorBase], past: Sequence[PastOutput | None]) -> None:
+        """Keep the tensors of this replay. past: what it has written again."""
         for place, number in self._candidates:
-            if nodes[place] is None:
-                if place not in self._last:
-                    self._last[place] = []
-                    self._rows = [*self._last.items()]
-                several = self._last[place]
+            if past[place] is None:
+                if place not in self._past:
+                    self._past[place] = []
+                    self._list_rows()
+                several = self._past[place]
                 several.insert(0, PastOutput(new[place], number))
                 del several[GENERATIONS:]
 
-    def only_result(self) -> list[PastOutput] | None:
-        """What the only spec_of became, where that is a result and stands over the only new
-        memory: the list that is kept up to date."""
-        if self._candidates != [(0, -1)] or len(self._nothing) > 1 or len(self.trace.outputs) > 1:
-            return None
-        return self._last.get(0)
+
+def is_applied(effect: Any, past: Sequence[PastOutput | None]) -> bool:
+    """Whether an effect stores a gradient that is in its place already."""
+    if not _is_gradient(effect):
+        return False
+    one = past[effect.tree.number]
+    return one is not None and bool(one.tensor)
 
 
-def is_applied(effect: Any, tensors: Sequence[Any]) -> bool:
-    """Whether an effect has been taken before: its gradient is where it was."""
-    return _is_gradient(effect) and tensors[effect.tree.number] is not None
-
-
-def _candidates(trace: Trace, state: State, before: int) -> list[tuple[int, int]]:
-    """(spec_of, number in the state of what it replaces): gradients that replace others, and, with
-    -1, small results. They stand alone over memory of their own."""
-    given = before + len(state.signature.nodes)
+def _candidates(trace: Trace, state: State) -> list[tuple[int, int]]:
+    """(spec, number in the state of the tensor that it replaces) of gradients that replace others,
+    and of small results, with -1. Each of them is alone over memory of its own."""
+    given = trace.inputs + len(state.signature.nodes)
     over = [number for how in trace.specs for number in how.memory]
     shown = _new_in(trace.tree)
     used = {*trace.replay.read, *trace.replay.written}  # type: ignore[union-attr]
@@ -194,7 +181,7 @@ def _candidates(trace: Trace, state: State, before: int) -> list[tuple[int, int]
             if (
                 place not in shown
                 and number >= 0
-                and before + state.memory_number(number) not in used
+                and trace.inputs + state.memory_number(number) not in used
             ):
                 found.append((place, number))
         elif trace.nbytes(how.memory[0] - given) <= MAX_BYTES:
@@ -203,7 +190,7 @@ def _candidates(trace: Trace, state: State, before: int) -> list[tuple[int, int]
 
 
 def _is_alone(how: TensorSpec, trace: Trace, over: list[int], given: int) -> bool:
-    """Whether it is all there is of a memory that is new at every replay."""
+    """Whether it is the only tensor over a new buffer, and all of it."""
     if how.moves is None or how.memory[0] < given or over.count(how.memory[0]) > 1:
         return False
     return trace.replay.is_whole(how.memory[0] - given)  # type: ignore[union-attr]

@@ -27,9 +27,7 @@ from weft.uop import GroupOp, Ops, UOp
 from weft.uop.sharding import parts_of
 from weft.uop.symbolic.sint import variable_and_value
 
-_MOVES = GroupOp.Movement
 _SAME_MEMORY = GroupOp.Movement | {Ops.DETACH, Ops.BITCAST}
-_BUFFER = Ops.BUFFER
 _LIBRARIES = frozenset({*sys.stdlib_module_names, "numpy", "torch", "jax", "ml_dtypes", "tqdm"})
 PLAIN = frozenset({int, bool, str, bytes, type(None), EllipsisType})
 _BY_VALUE = (DType, range, frozenset)
@@ -258,111 +256,6 @@ class Signature:
                 value, "it has no hash, so a change of it cannot be detected"
             ) from None
         self.key.append((kind, value))
-
-
-class TensorGuard:
-    """Guard of one tensor argument: flags, movement ops, dtype, size and device."""
-
-    __slots__ = ("device", "dtype", "flag", "leaf", "moves", "size")
-
-    def __init__(self, tensor: TensorBase) -> None:
-        self.flag, self.leaf = tensor._requires_grad, tensor.is_leaf
-        moves: list[tuple[Ops, Any]] = []
-        node = tensor._uop
-        while node.op in _MOVES:
-            moves.append((node.op, node.arg))
-            node = node.src[0]
-        self.moves = tuple(moves)
-        self.dtype, self.size, self.device = node.dtype, node.arg, node.src[0]
-
-
-class ArgumentGuards:
-    """Guards of the arguments of a call: tensors without gradients, each over memory of its own,
-    and plain Python values. They hold no tensor.
-
-    Source: PyTorch, TorchDynamo guards.
-    """
-
-    __slots__ = ("_names", "_parts", "key")
-
-    def __init__(self, key: list[Any], parts: list[Any], names: tuple[str, ...]) -> None:
-        self.key, self._parts, self._names = key, parts, names
-
-    @classmethod
-    def of(
-        cls, args: tuple[Any, ...], kwargs: Mapping[str, Any], arguments: Signature
-    ) -> ArgumentGuards | None:
-        """The guards of these arguments; None for arguments that need a full signature."""
-        parts: list[Any] = []
-        tensors = 0
-        for value in _in_order(args, kwargs, tuple(sorted(kwargs))):
-            kind = value.__class__
-            if isinstance(value, TensorBase):
-                if value._uop.base.op is not Ops.BUFFER or value.grad is not None:
-                    return None
-                parts.append((kind, TensorGuard(value)))
-                tensors += 1
-            elif kind in PLAIN:
-                parts.append((kind, value))
-            elif kind is float:
-                parts.append((kind, value.hex()))
-            else:
-                return None
-        if arguments.pending or arguments.values or arguments.roots:
-            return None
-        if tensors != len(arguments.tensors) or tensors != len(arguments.nodes):
-            return None
-        return cls(arguments.key, parts, tuple(sorted(kwargs)))
-
-    def only_tensors(self) -> list[tuple[type, TensorGuard]] | None:
-        """The guards if all arguments are positional tensors; else None."""
-        is_simple = not self._names and all(type(what) is TensorGuard for _, what in self._parts)
-        return self._parts if is_simple else None
-
-    def again(
-        self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> tuple[list[TensorBase], list[UOp]] | None:
-        """The tensors and their BUFFERs in order; None if a guard fails."""
-        parts = self._parts
-        if kwargs or self._names:
-            if len(kwargs) != len(self._names) or not all(map(kwargs.__contains__, self._names)):
-                return None
-            args = _in_order(args, kwargs, self._names)
-        if len(args) != len(parts):
-            return None
-        tensors: list[TensorBase] = []
-        nodes: list[UOp] = []
-        for value, (kind, what) in zip(args, parts):
-            if type(value) is not kind:
-                return None
-            if type(what) is not TensorGuard:
-                if what != (value.hex() if kind is float else value):
-                    return None
-                continue
-            node = value._uop
-            if what.moves:
-                for op, arg in what.moves:
-                    if node.op is not op or node.arg != arg:
-                        return None
-                    node = node.src[0]
-            if node.op is not _BUFFER or node.src[0] is not what.device:
-                return None
-            if node.arg != what.size or node.dtype != what.dtype or value.grad is not None:
-                return None
-            if value._requires_grad is not what.flag or value.is_leaf is not what.leaf:
-                return None
-            tensors.append(value)
-            nodes.append(node)
-        if len(nodes) > 1 and len(set(nodes)) != len(nodes):
-            return None
-        return tensors, nodes
-
-
-def _in_order(
-    args: tuple[Any, ...], kwargs: Mapping[str, Any], names: tuple[str, ...]
-) -> tuple[Any, ...]:
-    """Signature as they stand in a signature."""
-    return (*args, *[kwargs[name] for name in names]) if kwargs else args
 
 
 def children(value: Any) -> Iterator[tuple[str, Any]]:

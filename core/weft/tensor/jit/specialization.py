@@ -1,6 +1,7 @@
-"""One signature of a captured function: what was recorded of it, and how that is replayed.
+"""Specialization of a captured function: the trace of one signature and state, guards, replay.
 
-in:  a call's `Signature`      out: what the function would give, and do
+in:  the tensors of a call, the memory below them, values of variables
+out: the result of the function, its side effects applied
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from weft.tensor import rng
 from weft.tensor.alias import changed, follow_replay, is_view, leave
 from weft.tensor.jit.in_place_writes import ReaderCounts, copy_hidden_readers
 from weft.tensor.jit.output_reuse import OutputReuse, is_applied
-from weft.tensor.jit.pytree import NewLeaf, bind_values, instantiate, unflatten
+from weft.tensor.jit.pytree import bind_values, has_existing, instantiate, unflatten
 from weft.tensor.jit.state import State
 from weft.tensor.jit.trace import RebindTensor, StoreGrad, StoreItem, Trace, new_memory
 from weft.tensor.jit.views import ResultView, alias_groups
@@ -23,100 +24,117 @@ from weft.uop import UOp
 
 
 class Specialization:
-    """One signature: what was recorded of it so far. state: what it was found with."""
+    """The trace of one signature and state.
+
+    recordings: calls that were recorded in a row. is_ready: whether two of them did the same.
+    is_disabled: whether calls run as written. failed_guard: why the last call was not replayed.
+    aliased_state: see `aliased_state_of`.
+    """
 
     __slots__ = (
-        "again",
-        "aliased_state",
-        "failed_guard",
-        "is_disabled",
-        "state",
-        "trace",
-        "tries",
-        "watch",
-    )
+        "_has_effects", "_has_state", "_makers", "_readers", "_reuse", "aliased_state",
+        "failed_guard", "is_disabled", "is_ready", "recordings", "state", "trace",
+    )  # fmt: skip
 
     def __init__(self, state: State, aliased_state: list[int]) -> None:
-        self.state = state
         self.aliased_state = aliased_state
-        self.trace: Trace | None = None
-        self.tries = 0
         self.is_disabled = False
-        self.watch: ReaderCounts | None = None
-        self.again: OutputReuse | None = None
-        self.failed_guard = ""  # why the last call was not replayed
+        self.failed_guard = ""
+        self._discard()
+        self.set_state(state)
 
-    @property
-    def is_ready(self) -> bool:
-        """Whether two runs have done the same."""
-        return self.tries < 0
+    def set_state(self, state: State) -> None:
+        """Use another state with an equal signature."""
+        self.state = state
+        self._readers: ReaderCounts | None = None
+        self._reuse = None
+
+    def set_trace(self, trace: Trace, is_ready: bool) -> None:
+        """Keep a trace: the first one to compare with, or the one to replay."""
+        if is_ready:
+            trace.replay.prepare()  # type: ignore[union-attr]
+            trace.pattern = None
+        self.trace, self.is_ready, self._reuse = trace, is_ready, None
+
+    def disable(self) -> None:
+        """Run calls as written from now on."""
+        self.is_disabled, self.trace = True, None
+
+    def _discard(self) -> None:
+        """Record the next calls anew."""
+        self.trace: Trace | None = None
+        self._reuse: OutputReuse | None = None
+        self.recordings, self.is_ready = 0, False
+
+    # ---- guards ---------------------------------------------------------------------------------
 
     def accepts(self, nodes: Iterable[UOp]) -> bool:
-        """Whether all that it was found with is as it was, and arguments of its signature, over
-        these memories, share as much of it."""
+        """Whether the state is unchanged, and arguments of its signature over these buffers alias
+        the state in the same way."""
         state = self.state
         return state.is_unchanged() and (
             not state.signature.nodes or aliased_state_of(nodes, state) == self.aliased_state
         )
 
     def check_guards(self, tensors: list[TensorBase], nodes: list[UOp]) -> bool:
-        """Whether a replay on these arguments would do the same; if not, it is recorded anew.
+        """Whether the trace is valid for these arguments. An invalid trace is discarded.
 
-        :raises MemoryMoved: where they have other memory now.
+        :raises MemoryMoved: if one of them has other memory now.
         """
         trace: Any = self.trace
         if trace is None:
             return False
         if not trace.replay.is_valid:
-            self.trace, self.tries = None, 0
-            self.failed_guard = "a device, or memory of one, that it recorded is not there any more"
+            self._discard()
+            self.failed_guard = "a device that it used, or memory of one, is gone"
             return False
         written = trace.replay.written
         if trace.checks_aliases and alias_groups(tensors, self.state) != trace.aliases:
-            self.trace, self.tries = None, 0
+            self._discard()
             return False
         if trace.rebound:
             known = _existing_tensors(tensors, self.state)
             if any(known[number]._alias.__class__ is tuple for number in trace.rebound):
-                return False  # it is a view now, and its base would have to become another value
-        if written and not self._may_write(tensors, nodes, written):
+                return False  # it is a view now, and its base would have to be rebound
+        if written and not self._can_write(tensors, nodes, written):
             return False
-        return self._reads_recorded_memory()
+        return self._has_external_tensors()
 
-    def _may_write(self, tensors: list[TensorBase], nodes: list[UOp], written: Any) -> bool:
-        """Whether what is written in place is seen by nobody but those who share its value: readers
-        out of sight are on copies then."""
+    def _can_write(self, tensors: list[TensorBase], nodes: list[UOp], written: Any) -> bool:
+        """Whether memory that is written in place has no other views; hidden readers are moved to
+        copies."""
         trace: Any = self.trace
-        unseen = written[0] >= len(nodes) and self.watch is not None and self.watch.has_no_readers()
+        readers = self._readers
+        is_private = written[0] >= len(nodes) and readers is not None and readers.has_no_readers()
         memory = [*nodes, *self.state.signature.nodes]
         if any(binding.is_shared(memory[place]) for place in written):
-            self.failed_guard = "it writes memory of which there are windows"
+            self.failed_guard = "it writes memory that has other views"
             return False
-        if not unseen:
+        if not is_private:
             self.protect_readers(tensors, nodes)
-            if self.watch is None or trace.swaps or self.watch.is_stale():
-                self.watch = ReaderCounts(self.state, {memory[place] for place in written})
+            if readers is None or trace.swaps or readers.is_stale():
+                self._readers = ReaderCounts(self.state, {memory[place] for place in written})
         return True
 
-    def _reads_recorded_memory(self) -> bool:
-        """Whether tensors that are neither arguments nor state have the memory recorded."""
+    def _has_external_tensors(self) -> bool:
+        """Whether tensors that are neither arguments nor state have the memory of the trace."""
         trace: Any = self.trace
         for reference, uop in trace.external:
             tensor = reference()
             if tensor is None or tensor._uop is not uop:
-                self.trace, self.tries = None, 0
+                self._discard()
                 self.failed_guard = (
-                    f"a tensor of shape {uop.shape} that it reads, and does not reach by name, is "
+                    f"it reads a tensor of shape {uop.shape} that no name reaches, and that is "
                     "another one at every call"
                 )
                 return False
         return True
 
     def protect_readers(self, tensors: list[TensorBase], nodes: list[UOp]) -> None:
-        """Give readers out of sight of what the recording writes in place memory of their own.
-        Done before the second run is recorded too, so that it does no more than the first.
+        """Move hidden readers of the memory that the trace writes to copies. The second recording
+        does so too: it has to record the same kernels as the first.
 
-        :raises MemoryMoved: where one of these tensors, or of the state, has other memory now.
+        :raises MemoryMoved: if one of these tensors, or of the state, has other memory now.
         """
         trace: Any = self.trace
         if trace is not None and trace.replay.written:
@@ -124,65 +142,92 @@ class Specialization:
             written = {memory[place] for place in trace.replay.written}
             copy_hidden_readers(written, [*tensors, *self.state.tensors])
 
+    # ---- replay ---------------------------------------------------------------------------------
+
     def replay(self, tensors: list[TensorBase], nodes: list[UOp], values: Mapping[UOp, int]) -> Any:
-        """What a call gives, and does, with these tensors in its arguments, the memory below them,
-        and these values of variables."""
+        """Run the kernels of the trace on these arguments, apply its effects, return its result.
+
+        nodes: the BUFFERs of the arguments. values: of variables.
+        """
         trace: Any = self.trace
-        state = self.state
-        again = self.again
-        if again is None or again.trace is not trace or again.state is not state:
-            again = self.again = OutputReuse(trace, state, len(nodes))
-        unseen, nodes_again, tensors_again = again.reusable()
-        if state.signature.nodes:
-            nodes = [*nodes, *state.signature.nodes]
-        if state.signature.values:
-            values = {**state.signature.values, **values}
-        if trace.rng_draws:
-            for draw in trace.rng_draws:
-                if draw.__class__ is int:
-                    rng.manual_seed(draw)
-                else:
-                    draw[0][:] = rng.next_block(draw[2], draw[3])
-        buffers = trace.replay.run(binding.buffers_of(nodes), values, unseen)
+        reuse = self._reuse
+        if reuse is None:
+            reuse = self._prepare_replay(trace)
+        past, reused = reuse.take()
+        if self._has_state:
+            nodes, values = self._with_state(trace, nodes, values)
+        outputs = trace.replay.run(binding.buffers_of(nodes), values, reused)
+        any_new = None in reused
+        if any_new:
+            nodes = [*nodes, *new_memory(trace.outputs, outputs, reused)]
+        new: list[TensorBase] = []
+        for (spec, from_node, flag, is_derived), one in zip(self._makers, past):
+            if one is None:
+                new.append(from_node(instantiate(spec, nodes, values), flag, is_derived))
+            elif one.tensor:
+                new.append(one.tensor[0])
+            else:
+                new.append(from_node(one.objects[0], flag, is_derived))
+        known: Sequence[TensorBase] = ()
+        if self._has_effects:
+            known = _existing_tensors(tensors, self.state)
+            self._apply(trace, known, new, nodes, values, past)
+        if any_new:
+            reuse.record(new, past)
+        return unflatten(trace.tree, known, new)
+
+    def _prepare_replay(self, trace: Trace) -> OutputReuse:
+        """Compute all that does not change from one replay to the next."""
+        state, specs = self.state.signature, trace.specs
+        self._has_state = bool(state.nodes or state.values or trace.rng_draws)
+        self._has_effects = has_existing(trace.tree) or bool(
+            trace.effects or trace.views or trace.replay.written  # type: ignore[union-attr]
+        )
+        self._makers = [(s, s.kind._from_node, s.requires_grad, not s.is_leaf) for s in specs]
+        self._reuse = OutputReuse(trace, self.state)
+        return self._reuse
+
+    def _with_state(
+        self, trace: Trace, nodes: list[UOp], values: Mapping[UOp, int]
+    ) -> tuple[list[UOp], Mapping[UOp, int]]:
+        """Add the BUFFERs and the values of the state; draw from the random stream."""
+        state = self.state.signature
+        for draw in trace.rng_draws:
+            if draw.__class__ is int:
+                rng.manual_seed(draw)
+            else:
+                draw[0][:] = rng.next_block(draw[2], draw[3])
+        return [*nodes, *state.nodes], {**state.values, **values} if state.values else values
+
+    def _apply(
+        self,
+        trace: Any,
+        known: Sequence[TensorBase],
+        new: Sequence[TensorBase],
+        nodes: Sequence[UOp],
+        values: Mapping[UOp, int],
+        past: Sequence[Any],
+    ) -> None:
+        """Apply what the trace does besides computing new tensors."""
         if trace.replay.written:
-            follow_replay([*tensors, *state.tensors])
+            follow_replay(known)
             if history.in_use():
                 for place in trace.replay.written:
                     history.overwritten(nodes[place])
-        is_whole = again.is_whole
-        if buffers and not is_whole:
-            nodes = [*nodes, *new_memory(trace.outputs, buffers, unseen)]
-        new = []
-        for how, node, tensor in zip(trace.specs, nodes_again, tensors_again):
-            if tensor is None:
-                if node is None:
-                    node = instantiate(how, nodes, values)
-                tensor = how.kind._from_node(node, how.requires_grad, not how.is_leaf)
-            new.append(tensor)
         if trace.views:
-            _alias_results(trace.views, _existing_tensors(tensors, state), new, values)
-        effects = trace.effects
+            _alias_results(trace.views, known, new, values)
+        effects = [each for each in trace.effects if not is_applied(each, past)]
         if effects:
-            effects = [each for each in effects if not is_applied(each, tensors_again)]
-        if effects or again.returns_existing:
-            known = _existing_tensors(tensors, state)
-            if effects:
-                _apply_effects(effects, state, known, new, nodes, values)
-                if trace.swaps:
-                    state.replace_tensors(
-                        [(number, new[place]) for number, place in trace.swaps],
-                        [effect.container for effect in effects if effect.__class__ is StoreItem],
-                    )
-            again.record(new, nodes_again)
-            return unflatten(trace.tree, known, new)
-        if new and not is_whole:
-            again.record(new, nodes_again)
-        tree = trace.tree
-        return new[tree.number] if tree.__class__ is NewLeaf else unflatten(tree, (), new)
+            _apply_effects(effects, self.state, known, new, nodes, values)
+            if trace.swaps:
+                self.state.replace_tensors(
+                    [(number, new[place]) for number, place in trace.swaps],
+                    [effect.container for effect in effects if effect.__class__ is StoreItem],
+                )
 
 
 def aliased_state_of(nodes: Iterable[UOp], state: State) -> list[int]:
-    """Which memory of the state each memory of the arguments is; -1 for none."""
+    """For each buffer of the arguments its number in the state; -1 for a buffer outside of it."""
     known = state.signature.nodes
     return [known.get(node, -1) for node in nodes]
 
@@ -193,17 +238,17 @@ def _alias_results(
     new: Sequence[TensorBase],
     values: Mapping[UOp, int],
 ) -> None:
-    """Of the new tensors those are views that were views when it was recorded."""
+    """Make new tensors views of the tensors of which they were views in the trace."""
     for each in views:
         of = known[each.known] if each.known is not None else new[each.of]
-        base, steps, views_there = of._stands()
+        base, steps, views_of_base = of._stands()
         tensor = new[each.number]
         tensor._alias = (base, steps + bind_values(each.steps, values))
-        views_there.note(tensor)
+        views_of_base.note(tensor)
 
 
 def _existing_tensors(tensors: Sequence[TensorBase], state: State) -> list[TensorBase]:
-    """The tensors that were there before, as `trace.Snapshot` numbers them."""
+    """The tensors that existed before the call, in the order of `trace.Snapshot`."""
     return list({id(t): t for t in [*tensors, *state.tensors]}.values())
 
 
@@ -215,7 +260,7 @@ def _apply_effects(
     memory: Sequence[UOp],
     values: Mapping[UOp, int],
 ) -> None:
-    """What a replay does besides giving a result."""
+    """Apply the side effects of a trace."""
     for effect in effects:
         if effect.__class__ is RebindTensor:
             tensor, how = known[effect.number], effect.how

@@ -441,6 +441,7 @@ class State:
 
     def _visit_array(self, value: Any, path: str) -> None:
         """Add an array: by its bytes if they are few, else by identity."""
+        how: tuple[Any, ...] = ()
         try:
             seen = memoryview(value)
             is_small = seen.nbytes <= _MAX_BYTES and "O" not in seen.format  # no Python objects

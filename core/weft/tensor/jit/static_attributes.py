@@ -151,6 +151,6 @@ def name_of(function: Any) -> str:
     """The qualified name of a callable, or that of its class."""
     if isinstance(function, partial):
         return name_of(function.func)
-    found = function.__qualname__ if isinstance(function, (FunctionType, MethodType)) else None
+    found: Any = function.__qualname__ if isinstance(function, (FunctionType, MethodType)) else None
     found = found or member(function, "__qualname__") or type(function).__qualname__
-    return found if isinstance(found, str) else type(function).__qualname__
+    return found if isinstance(found, str) else str(type(function).__qualname__)

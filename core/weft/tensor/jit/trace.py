@@ -75,8 +75,9 @@ class StoreGrad:
 class Trace:
     """One recorded run.
 
-    result: its return value. tree: the flattened result. specs: of the new tensors. effects: in
-    order. outputs: device, size and dtype of each new buffer. swaps: see `_swaps`.
+    result: its return value. inputs: the number of buffers of the arguments. tree: the flattened
+    result. specs: of the new tensors. effects: in order. outputs: device, size and dtype of each
+    new buffer. swaps: see `_swaps`.
     external: weak references to tensors whose memory is read, but that are neither arguments nor
     state. rng_draws: requests to the random stream. read: variables whose values Python took.
     views: which new tensors are views. aliases: the alias groups of the arguments;
@@ -85,6 +86,7 @@ class Trace:
     """
 
     result: Any
+    inputs: int
     tree: Any = None
     specs: Sequence[TensorSpec] = ()
     effects: Sequence[Any] = ()
@@ -153,7 +155,7 @@ def record_trace(
         add_bases(before.tensors, new)
         realize_with_bases([*new.values(), *before.tensors])
     _detach_outputs(before, new)
-    made = Trace(result, tree)
+    made = Trace(result, len(arguments.nodes), tree)
     passed_in = {*arguments.values, *state.signature.values}
     made.read = frozenset(record.read & passed_in)
     try:

@@ -1,17 +1,16 @@
-"""Calls like the last one that was replayed, the simplest of them in one function: the same
-results, and another look wherever something is different."""
+"""Guards of the last replayed call: equal results where they hold, a signature where one fails."""
 
 import threading
 
 import numpy as np
 import pytest
 
-from weft import Tensor, dtypes, jit, settings
+from weft import Tensor, Variable, dtypes, jit, settings
 from weft.base import trace
-from weft.device import registry
 from weft.engine import stats
-from weft.tensor.jit.guards import MISSED, Like, Straight
+from weft.tensor.jit.guards import ArgumentGuards
 from weft.tensor.jit.output_reuse import MAX_BYTES, PATIENCE
+from weft.tensor.jit.signature import Signature
 
 
 def ready(function, *args):
@@ -27,16 +26,9 @@ def number(*values, dtype=dtypes.float):
     return Tensor([*values], dtype=dtype).contiguous().realize()
 
 
-@pytest.fixture(autouse=True)
-def told_of_single_launches():
-    if registry.open(None).compute.graph_from > 1:
-        pytest.skip("the device is not told of the arguments of a single launch")
-
-
-def goes_straight(step, *args):
-    """Whether a call with these does, as far as its arguments and what is around it say."""
-    like = step._like
-    return type(like) is Straight and like.call(args, {}) is not MISSED
+def passes_guards(step, *args):
+    """Whether a call with these arguments is replayed without a signature."""
+    return step._guard is not None and step._guard.match(args, {}) is not None
 
 
 SIMPLE = {
@@ -65,7 +57,7 @@ def test_what_it_gives(function, expected):
     shape = (3, 5)
     given = [Tensor(draw.random(shape, np.float32)).realize() for _ in range(count)]
     step = ready(function, *given)
-    assert goes_straight(step, *given)
+    assert passes_guards(step, *given)
     for _ in range(5):
         arrays = [draw.random(shape, np.float32) for _ in range(count)]
         arrays[0][0, :3] = np.nan, np.inf, -0.0
@@ -91,7 +83,7 @@ def test_one_result_in_many_that_is_kept_does_not_end_it():
         kept.append(step(x))
         kept.append(step(x))
         step(x)
-        assert goes_straight(step, x)
+        assert passes_guards(step, x)
     assert {tuple(y.tolist()) for y in kept} == {(2.0, 4.0)}
 
 
@@ -113,7 +105,7 @@ def test_arguments_that_stand_otherwise(others):
 
     step = ready(function, number(1, 2), number(3, 4))
     given = others()
-    assert not goes_straight(step, *given)
+    assert not passes_guards(step, *given)
     for _ in range(4):
         assert step(*given).tolist() == function(*given).tolist()
     assert step(number(1, 2), number(3, 4)).tolist() == [5, 8]
@@ -122,14 +114,14 @@ def test_arguments_that_stand_otherwise(others):
 def test_one_tensor_twice_is_another_call():
     step = ready(lambda x, y: x * 2 + y, number(1, 2), number(3, 4))
     x = number(5, 6)
-    assert not goes_straight(step, x, x) and not goes_straight(step, x, x.detach())
+    assert not passes_guards(step, x, x) and not passes_guards(step, x, x.detach())
     assert step(x, x).tolist() == [15, 18]
 
 
 def test_more_or_named_arguments():
     step = ready(lambda x, y=None: x * 2 if y is None else x + y, number(1, 2))
     x = number(5, 6)
-    assert goes_straight(step, x) and not goes_straight(step, x, x)
+    assert passes_guards(step, x) and not passes_guards(step, x, x)
     assert step(x, number(1, 1)).tolist() == [6, 7]
     assert step(x, y=number(1, 1)).tolist() == [6, 7] and step(x=x).tolist() == [10, 12]
 
@@ -138,7 +130,7 @@ def test_an_argument_with_a_gradient():
     x = number(5, 6)
     step = ready(lambda x: x * 2 if x.grad is None else x * 3, x)
     x.grad = number(0, 0)
-    assert not goes_straight(step, x) and step(x).tolist() == [15, 18]
+    assert not passes_guards(step, x) and step(x).tolist() == [15, 18]
 
 
 def test_memory_that_nobody_asked_for_yet():
@@ -152,7 +144,7 @@ def test_memory_that_was_let_go_and_made_anew():
     buffer = x.uop.base.buffer
     buffer.deallocate()
     buffer.copy_in(np.array([7, 8], np.float32))
-    assert goes_straight(step, x) and step(x).tolist() == [8, 9]
+    assert passes_guards(step, x) and step(x).tolist() == [8, 9]
 
 
 def test_writes_to_an_argument_are_seen():
@@ -169,7 +161,7 @@ def test_what_is_around_it(around):
     x = number(5, 6)
     step = ready(lambda x: x + (2 if Tensor.training else 1), x)
     with around():
-        assert not goes_straight(step, x)
+        assert not passes_guards(step, x)
         assert step(x).tolist() == ([7, 8] if Tensor.training else [6, 7])
     assert step(x).tolist() == [6, 7]
 
@@ -178,39 +170,46 @@ def test_state_that_changes():
     scale = [2.0]
     x = number(5, 6)
     step = ready(lambda x: x * scale[0], x)
-    assert goes_straight(step, x)
+    assert passes_guards(step, x)
     scale[0] = 3.0
-    assert not goes_straight(step, x) and step(x).tolist() == [15, 18]
+    assert not passes_guards(step, x) and step(x).tolist() == [15, 18]
 
 
 def test_a_reset_is_the_end_of_it():
     x = number(5, 6)
     step = ready(lambda x: x + 1, x)
     step.reset()
-    assert step._like is None and step(x).tolist() == [6, 7] and step.replays == 0
+    assert step._guard is None and step(x).tolist() == [6, 7] and step.replays == 0
 
 
-WIDER = {
-    "a large result": lambda x: x.reshape(1, 2).expand(MAX_BYTES, 2).contiguous(),
-    "two results": lambda x: (x + 1, x * 2),
-    "what was given": lambda x: (x + 1, x),
-    "random numbers": lambda x: x + Tensor.rand(2),
-    "a write": lambda x: x.assign(x + 1),
+OTHER_TRACES = {
+    "a large result": (lambda x: x.reshape(1, 2).expand(MAX_BYTES, 2).contiguous(), True),
+    "two results": (lambda x: (x + 1, x * 2), True),
+    "an argument": (lambda x: (x + 1, x), True),
+    "random numbers": (lambda x: x + Tensor.rand(2), True),
+    "a write": (lambda x: x.assign(x + 1), True),
+    "a container of arguments": (lambda x: x[0] + x[1], False),
 }
 
 
-@pytest.mark.parametrize("function", WIDER.values(), ids=WIDER)
-def test_what_takes_the_usual_way(function):
-    step = ready(function, number(5, 6))
-    assert step._like is None or type(step._like) is Like
-    results = [step(number(1, 2)) for _ in range(3)]
+@pytest.mark.parametrize("function, is_guarded", OTHER_TRACES.values(), ids=OTHER_TRACES)
+def test_traces_of_other_kinds(function, is_guarded):
+    def argument(*values):
+        return number(*values) if is_guarded else [number(*values), number(*values)]
+
+    step = ready(function, argument(5, 6))
+    assert passes_guards(step, argument(1, 2)) is is_guarded
+    results = [step(argument(1, 2)) for _ in range(3)]
     assert all(isinstance(found, (Tensor, tuple)) for found in results) and step.replays == 5
 
 
-def test_state_in_memory_takes_the_usual_way():
+def test_state_in_memory():
     weight = number(2, 3)
     step = ready(lambda x: x * weight, number(5, 6))
-    assert type(step._like) is Like and step(number(1, 2)).tolist() == [2, 6]
+    assert passes_guards(step, number(1, 2)) and step(number(1, 2)).tolist() == [2, 6]
+    assert not passes_guards(step, weight) and step(weight).tolist() == [4, 9]
+    weight.assign(number(4, 5)).realize()
+    assert step(number(1, 2)).tolist() == [4, 10]
 
 
 def test_it_is_counted_and_told():
@@ -254,3 +253,51 @@ def test_an_argument_that_is_a_result_of_its_own():
     b = number(4)
     found = give(kept, b)
     assert found[0] is kept and found[1] is b
+
+
+def test_argument_guards():
+    x, y = Tensor([1.0, 2.0]).realize(), Tensor([[3.0]]).realize()
+    args = (x, 3, y, "name", None, 0.0)
+    guards = ArgumentGuards.of(args, {}, Signature(args, {}))
+    for alike in (args, (Tensor([5.0, 6.0]).realize(), 3, y, "name", None, 0.0)):
+        taken = Signature(alike, {})
+        assert guards.match(alike, {}) == (taken.tensors, list(taken.nodes))
+    longer = Tensor([1.0, 2.0, 3.0]).realize()
+    whole, flat = Tensor([1, 2]).realize(), Tensor([[1.0, 2.0]]).realize()
+    for other in (longer, whole, flat, flat.reshape(2)[:1], x + 1, Tensor([1.0, 2.0], "HOST"), 3):
+        assert guards.match((other, *args[1:]), {}) is None
+    for place, other in ((1, 4), (1, True), (1, 3.0), (3, "other"), (4, 0), (5, -0.0), (5, 0)):
+        changed = [*args]
+        changed[place] = other
+        assert guards.match(tuple(changed), {}) is None
+    assert guards.match(args[:-1], {}) is None and guards.match(args, {"z": 1}) is None
+    x.grad = y
+    assert guards.match(args, {}) is None
+    x.grad = None
+    y.requires_grad_()
+    assert guards.match(args, {}) is None
+
+
+def test_argument_guards_of_keywords_and_of_shared_memory():
+    x, y, z = (Tensor([float(n)]).realize() for n in range(3))
+    guards = ArgumentGuards.of((x,), {"b": y, "a": z}, Signature((x,), {"b": y, "a": z}))
+    assert guards.match((x,), {"a": z, "b": y})[0] == [x, z, y]
+    assert guards.match((x,), {"a": z}) is None and guards.match((x,), {"a": z, "c": y}) is None
+    assert guards.match((x,), {"a": x, "b": y}) is None
+    assert guards.match((x, z, y), {}) is None
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: ((x, x)),
+        lambda x: ((x, x.reshape(1, 2))),
+        lambda x: ([x],),
+        lambda x: (x[: Variable("n", 1, 2).bind(1)],),
+        lambda x: (x + 1,),
+        lambda x: (x, object),
+    ],
+)
+def test_arguments_that_need_a_signature(make):
+    args = make(Tensor([1.0, 2.0]).realize())
+    assert ArgumentGuards.of(args, {}, Signature(args, {})) is None

@@ -9,7 +9,6 @@ import pytest
 from weft import Tensor, Variable, dtypes
 from weft.base.errors import CaptureError
 from weft.tensor.jit.signature import (
-    ArgumentGuards,
     ByIdentity,
     Pending,
     Signature,
@@ -150,52 +149,3 @@ def test_how_an_argument_is_written():
     batch = Batch(tensor(1), wanted)
     assert path_of(wanted, {"a": [0, (batch,)]}, "x") == "x['a'][1][0].name"
     assert path_of(wanted, [1], "x") is None
-
-
-def test_arguments_that_stand_alike_are_not_taken_apart_again():
-    x, y = Tensor([1.0, 2.0]).realize(), Tensor([[3.0]]).realize()
-    args = (x, 3, y, "name", None, 0.0)
-    met = ArgumentGuards.of(args, {}, Signature(args, {}))
-    for alike in (args, (Tensor([5.0, 6.0]).realize(), 3, y, "name", None, 0.0)):
-        taken = Signature(alike, {})
-        assert met.key == taken.key
-        assert met.again(alike, {}) == (taken.tensors, list(taken.nodes))
-    longer = Tensor([1.0, 2.0, 3.0]).realize()
-    whole, flat = Tensor([1, 2]).realize(), Tensor([[1.0, 2.0]]).realize()
-    for other in (longer, whole, flat, flat.reshape(2)[:1], x + 1, Tensor([1.0, 2.0], "HOST"), 3):
-        assert met.again((other, *args[1:]), {}) is None
-    for place, other in ((1, 4), (1, True), (1, 3.0), (3, "other"), (4, 0), (5, -0.0), (5, 0)):
-        changed = [*args]
-        changed[place] = other
-        assert met.again(tuple(changed), {}) is None
-    assert met.again(args[:-1], {}) is None and met.again(args, {"z": 1}) is None
-    x.grad = y
-    assert met.again(args, {}) is None
-    x.grad = None
-    y.requires_grad_()
-    assert met.again(args, {}) is None
-
-
-def test_likewise_by_name_and_where_two_are_one_memory():
-    x, y, z = (Tensor([float(n)]).realize() for n in range(3))
-    met = ArgumentGuards.of((x,), {"b": y, "a": z}, Signature((x,), {"b": y, "a": z}))
-    assert met.again((x,), {"a": z, "b": y})[0] == [x, z, y]
-    assert met.again((x,), {"a": z}) is None and met.again((x,), {"a": z, "c": y}) is None
-    assert met.again((x,), {"a": x, "b": y}) is None
-    assert met.again((x, z, y), {}) is None
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda x: ((x, x)),
-        lambda x: ((x, x.reshape(1, 2))),
-        lambda x: ([x],),
-        lambda x: (x[: Variable("n", 1, 2).bind(1)],),
-        lambda x: (x + 1,),
-        lambda x: (x, object),
-    ],
-)
-def test_what_is_not_so_simple_is(make):
-    args = make(Tensor([1.0, 2.0]).realize())
-    assert ArgumentGuards.of(args, {}, Signature(args, {})) is None
