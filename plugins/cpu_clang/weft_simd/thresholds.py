@@ -1,4 +1,4 @@
-"""Thresholds of the SIMD strategy, each with its reason: the only numbers that were tuned.
+"""Every threshold of the SIMD strategy with its reason. These are the only tuned numbers.
 
 Sizes are shares of a cache or a page of the machine's model. They were measured with a first-level
 cache of 32 KiB and a second-level cache of 1 MiB, which a model has that does not say. Numbers that
@@ -16,11 +16,11 @@ from weft.plugin import MachineModel, ceildiv
 # ---- shares of the first-level cache ---------------------------------------------------------
 
 NEAREST = 1  # a strip that the next tile finds there
-UNPACKED = 1 / 8  # an operand that it holds however its rows lie
+UNPACKED = 1 / 8  # an operand that it holds whatever the stride of its rows is
 ROW_PANEL = 1  # a panel where the other factor is read across its rows
-LONG_ROW = 1 / 2  # a row at whose end little is waited for
+LONG_ROW = 1 / 2  # a row beside which the wait at its end is short
 STRIP = 1 / 4  # a run of sums in a local array, beside what is read
-LEAST_ROW = 1 / 4  # a row that is worth prefetching during the one before
+LEAST_ROW = 1 / 4  # a row that is prefetched during the one before
 LEAST_ITERATION = 1 / 32  # what an iteration reads, likewise
 REMAINDERS = 1 / 2  # what is read for one result, so that its remainders stay
 
@@ -29,10 +29,10 @@ REMAINDERS = 1 / 2  # what is read for one result, so that its remainders stay
 STATIONARY = 1 / 2  # a strip that stays while the other operand streams past
 PANEL = 1 / 4  # a packed panel, and the partial sums beside it
 WHOLE_PANEL = 3 / 8  # one that saves a sum its blocks, whose partial sums cost as well
-NEAR = 7 / 8  # an operand that it holds as it lies
-FAR = 1  # an operand that is gone one strip later
+NEAR = 7 / 8  # an operand that it holds without packing
+FAR = 1  # an operand that it has evicted one strip later
 BATCHED_ROWS = 7 / 16  # all rows, which are read again
-STREAMED_ROWS = 9 / 64  # rows side by side that come from further away
+STREAMED_ROWS = 9 / 64  # rows in one loop body that come from further away
 KEPT_SUMS = 1 / 8  # partial sums of a skinny product
 MATRIX = 1 / 4  # elements of a matrix that does not stay in a cache
 STREAMS = 1  # a matrix that is read as several streams, whatever cache it is in

@@ -1,7 +1,7 @@
 """Blocked transpose: copy a large permuted array one small matrix at a time.
 
-A piece is one matrix of a stack that is transposed. A second-level cache holds several pieces. The
-loops follow the order of the reads, with the two loops of a piece innermost. Non-temporal stores
+A block is one matrix of a stack that is transposed. A second-level cache holds several blocks. The
+loops follow the order of the reads, with the two loops of a block innermost. Non-temporal stores
 take the same time in any order, but loads wait for memory. The addresses that are read next are
 then known to the pattern `block` of `prefetch/software_prefetch.py`.
 
@@ -15,8 +15,8 @@ from weft.plugin import Access, AxisKind, Kernel, Ops, OptKind, UOp, extent_of
 from weft_simd import thresholds
 
 
-def is_piece(kernel: Kernel, load: Access, across: UOp, lane: UOp) -> bool:
-    """Whether these two loops read one piece of memory, of a large copy that turns it."""
+def is_block(kernel: Kernel, load: Access, across: UOp, lane: UOp) -> bool:
+    """Whether these two loops read one contiguous block, of a large copy that transposes it."""
     if kernel.reduces or kernel.fills or len(kernel.stores) != 1 or load.hidden:
         return False
     row, rows = extent_of(across), extent_of(lane)
@@ -35,7 +35,7 @@ def is_piece(kernel: Kernel, load: Access, across: UOp, lane: UOp) -> bool:
 
 
 def _is_large(kernel: Kernel) -> bool:
-    """Whether the last cache cannot hold what is written."""
+    """Whether the output exceeds the last-level cache."""
     (store,) = kernel.stores
     total = store.src[1].dtype.itemsize
     for loop in kernel.nests[store]:
@@ -47,14 +47,14 @@ def _is_large(kernel: Kernel) -> bool:
 
 
 def order_by_reads(kernel: Kernel, lanes: dict[UOp, int]) -> bool:
-    """Bring the loops into the order of what is read, those of a piece innermost; whether it was
+    """Order the loops by the strides of the reads, those of a block innermost; whether it was
     done."""
     loads = [access for access in kernel.accesses if access.node.op is Ops.LOAD]
     if len(lanes) != 1 or len(loads) != 1:
         return False
     (lane,), (load,) = lanes, loads
     across = next((loop for loop, step in load.steps.items() if step == 1), None)
-    if across is None or across is lane or not is_piece(kernel, load, across, lane):
+    if across is None or across is lane or not is_block(kernel, load, across, lane):
         return False
     kinds = frozenset({AxisKind.UPCAST})
     if kernel.axis_of(across, kinds) is None or kernel.axis_of(lane, kinds) is not None:

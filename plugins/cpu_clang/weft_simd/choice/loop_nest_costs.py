@@ -67,18 +67,18 @@ class LoopNestCosts:
             if node.op is Ops.LOAD and len(node.src[0].src) > 2
         }
         self.together = Counter(loops_of(reduce) for reduce in kernel.reduces)
-        # one of those that are accumulated in the same loops stands for all of them
+        # one REDUCE for each set of loops
         self.reduces = list({loops_of(reduce): reduce for reduce in kernel.reduces}.values())
         self.terms = max((estimated_iterations(loops_of(r)) for r in self.reduces), default=0)
-        self.blanks = {reduce: find_zero_products(reduce) for reduce in kernel.reduces}
+        self.zero_products = {reduce: find_zero_products(reduce) for reduce in kernel.reduces}
         self.short_rows = self.has_only_short_rows()
         self.panels = Panels(kernel, self.inside, self.reduces, self.lanes)
 
     def has_only_short_rows(self) -> bool:
-        """Whether all there is are sums of a few neighbours, the next ones right behind them.
+        """Whether the kernel only reduces short contiguous rows, one directly after the other.
 
-        Lanes would be rows, every element picked by itself; of a plain loop over rows the compiler
-        makes shuffles of whole vectors.
+        Lanes would be rows, and every element would be gathered. The compiler vectorises a plain
+        loop over rows by shuffles of whole vectors.
         """
         if len(self.reduces) != 1 or self.kernel.fills:
             return False
@@ -101,7 +101,7 @@ class LoopNestCosts:
         return list({access.node: access for one in same for access in self.inside[one]}.values())
 
     def axis(self, loop: UOp, kinds: frozenset[AxisKind]) -> tuple[int, int] | None:
-        """(place, extent) of what is left of a loop; None where it is gone or unknown."""
+        """(place, extent) of the rest of a loop; None if it is unrolled or unknown."""
         place = self.kernel.axis_of(loop, kinds)
         if place is None:
             return None
@@ -109,8 +109,8 @@ class LoopNestCosts:
         return (place, extent) if isinstance(extent, int) else None
 
     def steps(self, root: UOp, own: Collection[UOp]) -> int:
-        """How many operations every turn of these loops takes in a REDUCE, where they are its own,
-        or in a STORE, beside those of other sums."""
+        """The operations of one iteration of these loops in a REDUCE or a STORE, without those of
+        other reductions."""
         apart = (Ops.REDUCE, Ops.FILL, Ops.INDEX)
         value = root.src[1] if root.op is Ops.STORE else root.src[0]
         below = value.toposort(gate=lambda u: u.op not in apart)
@@ -118,7 +118,7 @@ class LoopNestCosts:
         return sum(not ranges_of(u).isdisjoint(own) for u in mine)
 
     def unrolled_instances(self, nest: frozenset[UOp]) -> int:
-        """How many instances there are in a nest already."""
+        """The unrolled instances of a nest."""
         return math.prod(
             axis.extent
             for axis in self.kernel.axes
@@ -126,14 +126,14 @@ class LoopNestCosts:
         )
 
     def longest(self, nest: frozenset[UOp]) -> int:
-        """The most instances that there are already along one loop of a nest."""
+        """The most unrolled instances along one loop of a nest."""
         return max((self.unrolled_instances(frozenset((loop,))) for loop in nest), default=1)
 
     def is_output(self, loop: UOp) -> bool:
         return any(loop in self.kernel.nests[store] for store in self.kernel.stores)
 
     def is_dominated_by_reduction(self, store: UOp) -> bool:
-        """Whether what is stored takes so long to add up that the loops had better suit the sum."""
+        """Whether a stored value is a reduction so long that the loops are chosen for it."""
         return any(
             self.sizes[reduce] >= thresholds.LONG_SUM * self.sizes[store]
             for reduce in self.reduces
@@ -141,7 +141,7 @@ class LoopNestCosts:
         )
 
     def is_hidden(self, lane: UOp) -> bool:
-        """Whether something is read lane by lane, each perhaps under a condition of its own."""
+        """Whether a LOAD has a gate or an unknown stride for each lane."""
         return any(
             lane in access.hidden
             for root, nest in self.kernel.nests.items()
@@ -150,16 +150,16 @@ class LoopNestCosts:
         )
 
     def is_transposed(self, lane: UOp) -> bool:
-        """Whether a store along these lanes loads something that lies along another loop."""
+        """Whether a store along these lanes loads something contiguous along another loop."""
         return any(
-            self.lies_along(access, lane) is not None
+            self.contiguous_loop(access, lane) is not None
             for store in self.kernel.stores
             if lane in self.kernel.nests[store]
             for access in self.inside[store]
         )
 
-    def lies_along(self, access: Access, lane: UOp) -> UOp | None:
-        """The loop along which a load that jumps from lane to lane has its neighbours."""
+    def contiguous_loop(self, access: Access, lane: UOp) -> UOp | None:
+        """The contiguous loop of a LOAD with a stride from lane to lane."""
         if access.node.op is not Ops.LOAD or access.steps.get(lane, 1) == 1:
             return None
         across = next((u for u, step in access.steps.items() if abs(step) == 1), None)
@@ -172,8 +172,8 @@ class LoopNestCosts:
         return place is not None and loop not in self.kernel.changing | self.kernel.once
 
     def may_pad(self, loop: UOp) -> bool:
-        """Whether idle turns round an extent up where parts may not overlap: an output of a long
-        sum in a kernel that reads what it writes, as when weights are changed in place."""
+        """Whether idle iterations may round an extent up if parts may not overlap: an output of a
+        long reduction in a kernel that reads what it writes, as in an update of weights."""
         place = self.kernel.axis_of(loop, frozenset({AxisKind.LOOP}))
         if place is None or loop not in self.kernel.changing or not self.is_output(loop):
             return False
@@ -186,7 +186,7 @@ class LoopNestCosts:
         return self.may_overlap(loop) or self.may_pad(loop)
 
     def split(self, kind: OptKind, loop: UOp, amount: int) -> bool:
-        """Parts of a loop as lanes or instances; idle turns where parts may not overlap."""
+        """Split a loop into lanes or instances, with idle iterations if parts may not overlap."""
         known = self.axis(loop, frozenset({AxisKind.LOOP}))
         if known is not None and known[1] % amount and not self.may_overlap(loop):
             if not self.kernel.attempt(OptKind.PADTO, known[0], amount):
@@ -214,14 +214,14 @@ class LoopNestCosts:
         return total
 
     def is_read_again(self, access: Access, nest: frozenset[UOp]) -> bool:
-        """Whether many turns read the same, which a panel could hold for lanes along the output."""
+        """Whether many iterations read the same, which a panel could hold for output lanes."""
         again = estimated_iterations(loop for loop in nest if not access.depends(loop))
         return self.panels.possible and again >= thresholds.REUSED
 
     def prevents_packing(self, root: UOp, loop: UOp) -> bool:
-        """Whether lanes along a long sum of products would keep its operands from being packed.
+        """Whether lanes along a long sum of products would prevent packing of its operands.
 
-        Rows are then read as they lie, each of them longer than a cache is deep, and again for
+        Rows are then read in place, each of them longer than a cache is associative, and again for
         every other row.
         """
         if root.op is not Ops.REDUCE or loop not in loops_of(root) or not self.panels.possible:
@@ -256,9 +256,8 @@ class LoopNestCosts:
         return min((thresholds.TESTED_LANE if overlap else thresholds.LANE_ACCESS) * width, packed)
 
     def is_tested(self, access: Access, loop: UOp) -> bool:
-        """Whether elements that lie apart are read or not by where they stand along a loop, as at
-        the edges of what is pooled, and nothing is read beside them. What lies side by side is
-        tested for many at once by the compiler, if not by us."""
+        """Whether single elements have gates that depend on a loop, as at the edges of pooling.
+        Gates of contiguous elements are evaluated for many at once, at least by the compiler."""
         if access.node.op is not Ops.LOAD or access.node.src[0] not in self.gates:
             return False
         steps = (abs(step) for u, step in access.steps.items() if u.arg.kind is AxisKind.LOOP)
@@ -266,11 +265,11 @@ class LoopNestCosts:
 
     @staticmethod
     def is_contiguous(access: Access, loop: UOp) -> bool:
-        """Whether neighbours along a loop read neighbours, under tests or not."""
+        """Whether a LOAD is contiguous along a loop, with gates or without."""
         return access.node.op is Ops.LOAD and access.steps.get(loop) == 1
 
     def run(self, store: Access) -> int:
-        """How many neighbours are stored by loops short enough to be written out."""
+        """The number of contiguous elements stored by loops that are short enough to unroll."""
         length = 1
         for loop, step in sorted(store.steps.items(), key=lambda pair: abs(pair[1])):
             if abs(step) == length and estimated_trips(loop) <= thresholds.MOST_INSTANCES:

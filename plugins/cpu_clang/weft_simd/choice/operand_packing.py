@@ -49,7 +49,7 @@ class Panels:
         self.inside = inside
         self.reduces = reduces
         self.lanes = lanes
-        self.room = kernel.target.compute.limits.scratch_bytes
+        self.scratch_bytes = kernel.target.compute.limits.scratch_bytes
         machine = kernel.target.compute.machine
         self.unpacked = thresholds.l1_share(machine, thresholds.UNPACKED)
         self.row_panel = thresholds.l1_share(machine, thresholds.ROW_PANEL)
@@ -57,10 +57,10 @@ class Panels:
         self.whole_panel = thresholds.l2_share(machine, thresholds.WHOLE_PANEL)
         self.near = thresholds.l2_share(machine, thresholds.NEAR)
         self.far = thresholds.l2_share(machine, thresholds.FAR)
-        self.possible = self.room > 0 and not kernel.sums_in_place and not kernel.fills
+        self.possible = self.scratch_bytes > 0 and not kernel.sums_in_place and not kernel.fills
 
     def gather_reuse(self, access: Access, lane: UOp) -> int:
-        """How many turns read what a panel would put side by side for these lanes; 1: none."""
+        """How many iterations read what a panel would make contiguous for these lanes; 1: none."""
         if not self.possible or self._is_summed(lane):
             return 1
         reduce = next((r for r in self.reduces if access in self.inside[r]), None)
@@ -69,12 +69,12 @@ class Panels:
         return iteration_count(self._shared(access, reduce, lane), 1)
 
     def reuse_count(self, access: Access, reduce: UOp) -> int:
-        """How many turns of output loops read what an access of a sum reads again."""
+        """How many iterations of output loops read the same as an access of a reduction."""
         loops = self.kernel.nests[reduce].difference(loops_of(reduce))
         return iteration_count((loop for loop in loops if not access.depends(loop)), 1)
 
     def fill(self, lane: UOp) -> bool:
-        """Apply what fills panels for these lanes; False where it is not worth it or not legal."""
+        """Apply the Opts that fill panels for these lanes; False if not profitable or not legal."""
         if not self.possible or self._is_summed(lane):
             return False
         trial = self.kernel.copy()
@@ -98,7 +98,7 @@ class Panels:
         return any(lane in loops_of(reduce) for reduce in self.reduces)
 
     def _shared(self, access: Access, reduce: UOp, lane: UOp) -> list[UOp]:
-        """The output loops whose many turns all read what an access of the lanes reads."""
+        """The output loops whose many iterations all read what an access of the lanes reads."""
         if not access.depends(lane):
             return []
         loops = [
@@ -122,8 +122,7 @@ class Panels:
         return [u for u in shared or () if self.kernel.axis_of(u, _LOOP) is not None]
 
     def _needs_gather(self, lane: UOp) -> bool:
-        """Whether lanes read what does not lie side by side, or is not there for all of them, or
-        words that have to be made."""
+        """Whether lanes read what is not contiguous, or has a gate, or consists of packed words."""
         return any(
             access.depends(lane)
             and (lane in access.hidden or access.steps[lane] != 1 or access.node.op is not Ops.LOAD)
@@ -132,9 +131,8 @@ class Panels:
         )
 
     def _is_near(self, lane: UOp, loops: Sequence[UOp]) -> bool:
-        """Whether what lanes read in a product is as well read as it lies: in vectors, of rows that
-        do not get in each other's way, and from a cache that holds all of it. Only many tiles
-        after that would pay for packing it."""
+        """Whether lanes read an operand that needs no packing: in vectors, of rows that do not
+        conflict in a cache set, from a cache that holds all of it. Many tiles still profit."""
         if (
             self._needs_gather(lane)
             or len(self.reduces) != 1
@@ -157,16 +155,16 @@ class Panels:
         return bool(mine) and tiles < thresholds.MANY_TILES
 
     def _instances(self, home: UOp) -> int:
-        """How many elements of a loop are done side by side."""
+        """The unrolled instances and lanes of a loop."""
         kinds = (AxisKind.UPCAST, AxisKind.VECTOR)
         mine = (axis for axis in self.kernel.axes if axis.home is home and axis.kind in kinds)
         return math.prod(_remaining_extent(axis) for axis in mine)
 
     def _reduction_block(self, reduce: UOp, lane: UOp) -> tuple[int, int] | None:
-        """Which loop of a sum is split for a panel, and how many of its turns a panel has.
+        """Which loop of a reduction is split for a panel, and how many iterations a panel has.
 
-        All loops outside of that one are outside of the panel as well. (0, all turns): nothing has
-        to be split. None: no panel will do.
+        All loops outside of that one are outside of the panel as well. (0, all iterations): no
+        loop is split. None: no panel fits.
         """
         extents = [extent_of(loop) for loop in in_order(self.kernel, loops_of(reduce))]
         if not all(isinstance(extent, int) for extent in extents):
@@ -175,21 +173,21 @@ class Panels:
         across = bool(beside)
         itemsize = max((a.node.dtype.itemsize for a in self.inside[reduce]), default=1)
         column = itemsize * max(self.lanes, self._instances(lane))
-        room = self.row_panel if across else self.panel
+        limit = self.row_panel if across else self.panel
         if len(self.kernel.reduces) > 1:
-            room = self.room // len(self.kernel.reduces)
+            limit = self.scratch_bytes // len(self.kernel.reduces)
         alone = not across and len(self.kernel.reduces) == 1
-        whole = max(room, min(self.whole_panel, self.room)) if alone else room
+        whole = max(limit, min(self.whole_panel, self.scratch_bytes)) if alone else limit
         if across and len(self.kernel.reduces) == 1:
             if _has_cache_conflicts(beside, reduce):
-                room = whole = room // 2
+                limit = whole = limit // 2
             else:
-                # better not to take up a short sum again
-                whole = max(room, min(self.panel, self.room))
+                # partial sums of a short reduction cost more than a larger panel
+                whole = max(limit, min(self.panel, self.scratch_bytes))
         for place, extent in enumerate(extents):
             assert isinstance(extent, int)
             each = column * math.prod(map(int, extents[place + 1 :]))
-            most = room // each
+            most = limit // each
             if extent <= most or (not place and extent * each <= whole):
                 return place, extent
             if len(self.kernel.reduces) > 1:
@@ -200,7 +198,7 @@ class Panels:
         return None
 
     def _is_across(self, access: Access, reduce: UOp, lane: UOp) -> bool:
-        """Whether what all lanes share is read across the rows it lies in."""
+        """Whether an operand that all lanes share is read across its rows in memory."""
         if access.node.op is not Ops.LOAD or access.depends(lane):
             return False
         steps = [abs(access.steps.get(loop, 0)) for loop in loops_of(reduce)]
@@ -225,9 +223,7 @@ class Panels:
         place = kernel.axis_of(home, frozenset({AxisKind.REDUCE}))
         if inner is None or place is None:
             return False
-        written_out = trip_count(home, 1) // _remaining_extent(
-            kernel.axes[place]
-        )  # terms of one turn of the loop
+        written_out = trip_count(home, 1) // _remaining_extent(kernel.axes[place])  # unrolled terms
         if part % written_out:
             return False
         if kernel.axes[place].extent == part // written_out:
@@ -239,8 +235,8 @@ class Panels:
         )
 
     def _strips_inside(self, kernel: Kernel, lane: UOp, first: int) -> int:
-        """Pack several strips at once, and take them in turn for every tile, where the other factor
-        comes from memory: it is read once for all of them. The place of what is inside then."""
+        """Pack several strips at once, and iterate over them in every tile, if the other factor
+        comes from memory: it is read once for all of them. Gives the place of the inner loops."""
         place = kernel.axis_of(lane, _LOOP)
         if place is None or place != first - 1 or len(self.reduces) != 1 or kernel.in_place:
             return first
@@ -269,8 +265,8 @@ class Panels:
         return place
 
     def _is_long(self, access: Access) -> bool:
-        """Whether the near caches do not hold a matrix, which is read row by row, from one strip of
-        the other to the next. Windows of images overlap, and are better left as they are."""
+        """Whether the L1 and L2 caches do not hold a matrix, which is read row by row, from one
+        strip of the other one to the next. Windows of images overlap, and are not packed."""
         nest, loops = self.kernel.nests[self.reduces[0]], loops_of(self.reduces[0])
         if len(loops) != 1 or access.steps.get(loops[0]) != 1:
             return False
@@ -278,7 +274,7 @@ class Panels:
         return whole * access.node.dtype.itemsize > self.far
 
     def _partial_sum_place(self, kernel: Kernel, reduce: UOp, first: int) -> int | None:
-        """The outermost of the loops whose sums are kept beside a panel: as many as have room."""
+        """The outermost loop whose partial sums fit in the cache beside a panel."""
         kinds = (AxisKind.UPCAST, AxisKind.VECTOR)
         tile = math.prod(_remaining_extent(axis) for axis in kernel.axes if axis.kind in kinds)
         nbytes, trip_count = tile * reduce.dtype.itemsize, 1
@@ -315,8 +311,8 @@ def _move_innermost(kernel: Kernel, loops: Sequence[UOp]) -> int | None:
 def _fill_place_for_threads(kernel: Kernel, first: int, least: int) -> int:
     """The place before which a panel is filled: a loop that threads can share is left outside.
 
-    Where those have few turns the first of those inside is split as well, and each part fills its
-    own, for `least` turns or so: into as many parts as come out even for 2, 4 and 8 threads.
+    If those loops have few iterations, the first inner loop is split as well, and each part fills
+    a panel for about `least` iterations. The number of parts is even for 2, 4 and 8 threads.
     """
     rows = kernel.axes[first].extent
     if not kernel.target.compute.has(Feature.THREADS) or not isinstance(rows, int):
@@ -346,8 +342,8 @@ def _fill_place_for_threads(kernel: Kernel, first: int, least: int) -> int:
 
 
 def _has_cache_conflicts(accesses: Sequence[Access], reduce: UOp) -> bool:
-    """Whether rows lie so far apart that the next piece of each throws the others out of the
-    nearest cache, and with many of them out of the second one."""
+    """Whether the stride of rows is such that the cache lines of all rows conflict in one set of
+    the L1 cache, and of the L2 cache if there are many."""
     apart = (
         abs(access.steps.get(loop, 0)) * access.node.dtype.itemsize
         for access in accesses

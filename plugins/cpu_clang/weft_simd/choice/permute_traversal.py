@@ -14,7 +14,7 @@ from weft.plugin import Access, AxisKind, Kernel, Ops, OptKind, UOp, extent_of
 
 
 def order_by_reads(kernel: Kernel, lanes: dict[UOp, int]) -> bool:
-    """Exchange the two loops over rows where that is better; whether it was done."""
+    """Interchange the two loops over rows if that is profitable; whether it was done."""
     if kernel.reduces or kernel.fills or len(kernel.stores) != 1 or len(lanes) != 1:
         return False
     (lane,) = lanes
@@ -52,7 +52,7 @@ def order_by_reads(kernel: Kernel, lanes: dict[UOp, int]) -> bool:
 
 
 def _is_large(kernel: Kernel, store: Access) -> bool:
-    """Whether the last cache cannot hold what is read and what is written."""
+    """Whether the input and the output together exceed the last-level cache."""
     total = store.node.src[1].dtype.itemsize
     for loop in kernel.nests[kernel.stores[0]]:
         extent = extent_of(loop)

@@ -35,7 +35,7 @@ def order_by_stride(kernel: Kernel, reduce: UOp, accesses: Sequence[Access]) -> 
 
 
 def in_order(kernel: Kernel, loops: Iterable[UOp]) -> list[UOp]:
-    """Loops of a sum as they turn now, outermost first; those that were written out come last."""
+    """The loops of a reduction in their present order, outermost first; unrolled ones come last."""
 
     def place(loop: UOp) -> tuple[int, int]:
         known = kernel.axis_of(loop, _SUM)
@@ -45,9 +45,9 @@ def in_order(kernel: Kernel, loops: Iterable[UOp]) -> list[UOp]:
 
 
 def _is_outside(loop: UOp, other: UOp, accesses: Sequence[Access]) -> bool:
-    """Whether everything that is read goes further by `loop` than by `other`.
+    """Whether every access has a larger stride along `loop` than along `other`.
 
-    A step that is not known says nothing; without any that is there is no reason.
+    Unknown strides do not count; at least one is known.
     """
     steps = [
         (abs(access.steps[loop]), abs(access.steps[other]))

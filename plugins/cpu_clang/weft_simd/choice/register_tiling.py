@@ -33,7 +33,7 @@ class RegisterTiles(LoopNestCosts):
     """The part of the choice that follows the lanes."""
 
     def tile(self, reduce: UOp) -> None:
-        """UPCAST the output loops over which what is loaded can be used again."""
+        """Unroll the output loops along which loads are used again, into a tile of registers."""
         nest, accesses = self.kernel.nests[reduce], self.reads_of(reduce)
         own = set(loops_of(reduce))
         if self.short_rows or estimated_iterations(own) < thresholds.LEAST_TILED_TERMS:
@@ -53,19 +53,19 @@ class RegisterTiles(LoopNestCosts):
         reads = self.reads(accesses, tiled)
         strips, scattered = self.strips(reduce, accesses, tiled), self.scattered(tiled)
         # single elements that have gates are in registers before their use
-        asked = any(
+        gated = any(
             len(access.node.src[0].src) > 2 and not any(map(access.depends, self.lanes_of))
             for access in accesses
         )
         best: tuple[float, tuple[int, ...]] | None = None
-        # what waits in registers for its use, beside the sums: a side of the tile, and some more
+        # registers beside the sums: one side of the tile, and some more
         waiting = self.longest(nest)
-        spare = thresholds.GATED_REGISTERS if asked else thresholds.SPARE_REGISTERS
+        spare = thresholds.GATED_REGISTERS if gated else thresholds.SPARE_REGISTERS
         near = thresholds.l1_share(self.machine, thresholds.NEAREST)
         for factors in self.tilings(loops, fixed):
-            room = self.registers - max(waiting, *factors) - spare
+            registers = self.registers - max(waiting, *factors) - spare
             cost = self.tile_cost(
-                reads, factors, unrolled_instances, self.together[loops_of(reduce)], room
+                reads, factors, unrolled_instances, self.together[loops_of(reduce)], registers
             )
             if cost is not None:
                 if strips:
@@ -98,7 +98,7 @@ class RegisterTiles(LoopNestCosts):
                 continue
             if loop in fixed:
                 continue
-            # what another reduce put side by side is enough for this one
+            # instances of another reduction are enough for this one
             if self.unrolled_instances(frozenset((loop,))) == 1 and self.is_tiling_profitable(loop):
                 loops.append((loop, known[1]))
         # three loops, and the one that vectors are of
@@ -107,12 +107,12 @@ class RegisterTiles(LoopNestCosts):
         return loops
 
     def is_streaming_reduction(self, reduce: UOp, accesses: list[Access]) -> bool:
-        """Whether there is nothing to use again in a sum over a matrix, which is read in runs."""
+        """Whether a reduction reads each element of a matrix once, which is then read in runs."""
         loop = streaming_reductions.streaming_output_loop(self.kernel, reduce, accesses)
         if loop is None:
             return False
         if any(own in self.lanes_of for own in loops_of(reduce)):
-            streaming_reductions.side_by_side(self.kernel, loop)
+            streaming_reductions.interleave_rows(self.kernel, loop)
             return True
         known = self.axis(loop, frozenset({AxisKind.LOOP}))
         run = (
@@ -123,10 +123,10 @@ class RegisterTiles(LoopNestCosts):
         return run > 0 and self.kernel.attempt(OptKind.UPCAST, self.kernel.axis_of(loop), run)
 
     def is_tiling_profitable(self, loop: UOp) -> bool:
-        """Whether most of what is done in a loop reads something that does not move with it.
+        """Whether most work in a loop reads something that is invariant in it.
 
-        In a kernel that goes over its rows several times, with little that all rows share, rows
-        side by side would only be more places in memory to read from at once.
+        In a kernel with several passes over its rows, with little that all rows share, a tile of
+        rows would only be more access streams.
         """
         shared = alone = 0
         for root, nest in self.kernel.nests.items():
@@ -138,21 +138,21 @@ class RegisterTiles(LoopNestCosts):
         return 2 * alone <= shared
 
     def loops_unrolled_for_zeros(self, reduce: UOp) -> tuple[UOp, ...]:
-        """The output loops that are written out whole, so that blanks can be left out."""
-        blanks = self.blanks[reduce]
-        if blanks is None:
+        """The output loops that are unrolled whole, so that structural zeros can be eliminated."""
+        zeros = self.zero_products[reduce]
+        if zeros is None:
             return ()
         kinds = frozenset({AxisKind.LOOP})
-        fits = estimated_iterations(blanks.outputs) <= self.registers // 2
+        fits = estimated_iterations(zeros.outputs) <= self.registers // 2
         whole = all(
             self.axis(loop, kinds) == (self.kernel.axis_of(loop, kinds), estimated_trips(loop))
             and self.is_output(loop)
-            for loop in blanks.outputs
+            for loop in zeros.outputs
         )
         if not fits or not whole:
-            self.blanks[reduce] = None
+            self.zero_products[reduce] = None
             return ()
-        return blanks.outputs
+        return zeros.outputs
 
     def tilings(
         self, loops: list[tuple[UOp, int]], fixed: tuple[UOp, ...]
@@ -167,8 +167,8 @@ class RegisterTiles(LoopNestCosts):
     def strips(
         self, reduce: UOp, accesses: list[Access], loops: list[UOp]
     ) -> list[tuple[int, list[int]]]:
-        """Of the vectors of a product that one tile after the other reads again: the bytes of one,
-        and for which of `loops` a tile has another one."""
+        """For each operand of vectors that every tile reads again: the bytes of one vector, and
+        along which of `loops` a tile has several."""
         found: list[tuple[int, list[int]]] = []
         for access in accesses if len(loops_of(reduce)) == 1 else ():
             lane = next((own for own in self.lanes_of if access.depends(own)), None)
@@ -178,8 +178,8 @@ class RegisterTiles(LoopNestCosts):
         return found
 
     def scattered(self, loops: list[UOp]) -> list[tuple[int, int, int, list[int]]]:
-        """Of each store of vectors: the bytes of an element, how far its lanes are apart, how many
-        there are, and by how much each of `loops` moves it."""
+        """For each store of vectors: the bytes of an element, the stride and the number of its
+        lanes, and the stride of each of `loops`."""
         found = []
         for access in (a for store in self.kernel.stores for a in self.inside[store]):
             nest = self.kernel.nests.get(access.node, frozenset())
@@ -197,7 +197,7 @@ class RegisterTiles(LoopNestCosts):
         stores: list[tuple[int, int, int, list[int]]],
         factors: tuple[int, ...],
     ) -> float:
-        """Cycles per multiply-add that storing the lanes of a tile one by one takes."""
+        """Cycles per multiply-add for the scattered stores of a tile."""
         cost = 0.0
         for itemsize, apart, lanes, steps in stores:
             cost += tile_shapes.scattered_cost(
@@ -208,7 +208,7 @@ class RegisterTiles(LoopNestCosts):
     def reads(
         self, accesses: list[Access], loops: list[UOp]
     ) -> Counter[tuple[float, tuple[int, ...]]]:
-        """How often a turn loads at this cost and once for each factor of these of `loops`."""
+        """How often an iteration loads at this cost and once for each factor of these `loops`."""
         found: Counter[tuple[float, tuple[int, ...]]] = Counter()
         for access in accesses:
             lane = next((own for own in self.lanes_of if access.depends(own)), None)
@@ -222,14 +222,14 @@ class RegisterTiles(LoopNestCosts):
         factors: tuple[int, ...],
         unrolled_instances: int,
         sums: int,
-        room: int,
+        registers: int,
     ) -> float | None:
-        """Cycles per multiply-add of one turn of the reduce loop; None where registers run out.
+        """Cycles per multiply-add of one iteration of the reduction; None if registers run out.
 
-        room: how many there are for sums.
+        registers: how many there are for sums.
         """
         work = math.prod(factors) * unrolled_instances * sums
-        if work > max(room, 1):
+        if work > max(registers, 1):
             return None
         loads = 0.0
         for (cost, of), times in reads.items():
@@ -242,23 +242,23 @@ class RegisterTiles(LoopNestCosts):
         return busy / work + thresholds.HIDDEN_LOAD * loads / work
 
     def overlap(self, reduce: UOp) -> bool:
-        """Windows side by side that read the same, where all of them can be written out."""
+        """Unroll overlapping windows into one body, if all of them can be unrolled."""
         reads = self.reads_of(reduce)
         if self.steps(reduce, loops_of(reduce)) >= thresholds.LONG_CHAIN:
             return False
         loads = (access.node.src[0] for access in reads if access.node.op is Ops.LOAD)
         few = self.is_scattered(reduce) or any(place in self.gates for place in loads)
         most = thresholds.TESTED_WINDOWS if few else thresholds.WINDOWS
-        return sliding_window_reuse.side_by_side(self.kernel, reduce, reads, self.lanes_of, most)
+        return sliding_window_reuse.unroll_windows(self.kernel, reduce, reads, self.lanes_of, most)
 
     def is_scattered(self, reduce: UOp) -> bool:
-        """Whether lanes of what is read in a sum lie apart."""
+        """Whether a reduction gathers lanes."""
         nest, reads = self.kernel.nests[reduce], self.reads_of(reduce)
         lanes = (lane for lane in self.lanes_of if lane in nest)
         return any(self.access_cost(access, lane, 2) > 1 for lane in lanes for access in reads)
 
     def widen(self, reduce: UOp) -> bool:
-        """Accumulators side by side along the output's lanes, so that rows are read in runs."""
+        """Unroll accumulators along the output's lanes, so that rows are read in runs."""
         nest = self.kernel.nests[reduce]
         lane = next((u for u in nest if u in self.lanes_of and u not in loops_of(reduce)), None)
         if lane is None or self.unrolled_instances(nest) > 1:
@@ -273,24 +273,24 @@ class RegisterTiles(LoopNestCosts):
         return self.kernel.attempt(OptKind.UPCAST, known[0], factor)
 
     def unroll_structural_zeros(self, reduce: UOp, work: int) -> int:
-        """Write out the loops over which products are blank. What is in a loop body after that."""
-        blanks = self.blanks[reduce]
-        for loop in blanks.terms if blanks is not None else ():
+        """Unroll the loops whose products have structural zeros. The values of a loop body then."""
+        zeros = self.zero_products[reduce]
+        for loop in zeros.terms if zeros is not None else ():
             place = self.kernel.axis_of(loop, frozenset({AxisKind.REDUCE}))
             if self.kernel.attempt(OptKind.UNROLL, place, 0):
                 work *= estimated_trips(loop)
-        return max(1, round(work * (1.0 if blanks is None else blanks.share)))
+        return max(1, round(work * (1.0 if zeros is None else zeros.share)))
 
     def unroll_shared_rows(self, reduce: UOp, most: int) -> int:
-        """Write out the rows of small windows, as those of each channel by itself have, where the
-        windows of a tile have some of them in common: each is then read once (4 windows of 7 rows:
-        10 instead of 28). How many there are; 1 where there are none, or more than `most`."""
+        """Unroll the rows of small windows, as of depthwise convolutions, if the windows of a tile
+        share rows: each is then read once (4 windows of 7 rows: 10 instead of 28). Gives their
+        number; 1 if there are none, or more than `most`."""
         loops = [loop for loop in loops_of(reduce) if estimated_trips(loop) > 1]
         if len(loops) < 2 or max(map(estimated_trips, loops)) > thresholds.UNROLLED_TRIPS:
             return 1
         reads = self.reads_of(reduce)
         if not reads:
-            return 1  # a sum of what is computed from the indices alone, such as a count of places
+            return 1  # a reduction of indices alone, such as a count
         nest = self.kernel.nests[reduce] - self.lanes_of.keys()
         tile = [u for u in nest if self.unrolled_instances(frozenset((u,))) > 1]
         shared = {
@@ -309,10 +309,10 @@ class RegisterTiles(LoopNestCosts):
         return estimated_trips(best) if self.kernel.attempt(OptKind.UNROLL, place, 0) else 1
 
     def unroll(self, reduce: UOp) -> None:
-        """Small reduces are written out; long ones as far as it takes to fill the pipeline."""
+        """Unroll small reductions whole, and long ones far enough to fill the pipeline."""
         nest, loops = self.kernel.nests[reduce], loops_of(reduce)
         scattered = self.is_scattered(reduce)
-        # lanes picked one by one gain nothing by more of them: the terms are enough side by side
+        # more gathered lanes gain nothing: the unrolled terms are enough
         outside = nest.difference(loops)
         alike = [loops_of(one) for one in self.reduces if outside <= self.kernel.nests[one]]
         if not scattered or not 8 <= max(estimated_iterations(own) for own in alike) <= 16:
@@ -321,22 +321,22 @@ class RegisterTiles(LoopNestCosts):
         work = self.unroll_structural_zeros(reduce, work)
         work *= self.unroll_shared_rows(reduce, thresholds.WINDOW_BODY_VALUES // work)
         values = thresholds.GATHERED_BODY_VALUES if scattered else thresholds.BODY_VALUES
-        room = values // work
+        limit = values // work
         if not scattered and self.steps(reduce, loops_of(reduce)) >= thresholds.LONG_CHAIN:
-            room = min(room, max(1, thresholds.LONG_CHAINS // work))
+            limit = min(limit, max(1, thresholds.LONG_CHAINS // work))
         in_pairs = may_pack(reduce, self.kernel.target.compute.pair_dots)
         for loop in reversed(reduction_loop_order.in_order(self.kernel, loops)):
             known = self.axis(loop, frozenset({AxisKind.REDUCE}))
             if known is None or known[1] == 1:
                 continue
-            # to pick lanes takes longer than a sum waits for the one before
+            # a gather takes longer than the latency of an addition
             batch_gathered_rows = scattered and loop in self.lanes_of
-            if known[1] <= min(room, thresholds.UNROLLED_TRIPS) and not batch_gathered_rows:
+            if known[1] <= min(limit, thresholds.UNROLLED_TRIPS) and not batch_gathered_rows:
                 if self.kernel.attempt(OptKind.UNROLL, known[0], 0):
-                    room //= known[1]
+                    limit //= known[1]
                     work *= known[1]
                 continue
-            most = min(thresholds.UNROLLED, room, max(1, thresholds.ACCUMULATORS // work))
+            most = min(thresholds.UNROLLED, limit, max(1, thresholds.ACCUMULATORS // work))
             if batch_gathered_rows:
                 most = min(most, 2 if known[1] > thresholds.UNROLLED_TRIPS else 1)
             wanted = max(most, 2 if in_pairs else 1)
@@ -348,7 +348,7 @@ class RegisterTiles(LoopNestCosts):
 
 
 def _shared(access: Access, loop: UOp, window: UOp, windows: int) -> float:
-    """How often so many windows side by side read, in the turns of a loop, what is read once."""
+    """How often `windows` windows in one body read an element, in the iterations of a loop."""
     step, apart = access.steps.get(loop, 0), access.steps.get(window, 0)
     if step == 0 or apart % step or not 0 < apart // step < estimated_trips(loop):
         return 1.0

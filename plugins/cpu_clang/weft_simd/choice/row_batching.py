@@ -31,12 +31,12 @@ from weft_simd import thresholds
 _COSTLY = frozenset({Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.POW})
 
 
-def together(
+def batch_rows(
     kernel: Kernel, inside: Mapping[UOp, Sequence[Access]], lanes_of: Mapping[UOp, int],
     registers: int,
 ) -> bool:  # fmt: skip
-    """Have several rows side by side where all that is done is done along rows. The Opt is applied,
-    or nothing is."""
+    """Unroll and jam the loop over rows, if all nests iterate along rows. The Opt is applied, or
+    nothing is."""
     if any(axis.kind is AxisKind.UPCAST for axis in kernel.axes):
         return False
     row = _row(kernel, lanes_of)
@@ -50,7 +50,7 @@ def together(
     if not each:
         return False
     read = (access.node.src[0].src[0] for access in kernel.accesses if access.node.op is Ops.LOAD)
-    whole = rows * sum(nbytes.get(buffer, 0) for buffer in set(read) if _exceeds_cache(buffer))
+    whole = rows * sum(nbytes.get(buffer, 0) for buffer in set(read) if _is_global(buffer))
     machine = kernel.target.compute.machine
     nearest = thresholds.l1_share(machine, thresholds.NEAREST)
     most = (
@@ -90,25 +90,25 @@ def _batch_prefix_scans(kernel: Kernel) -> bool:
 
 
 def _rows_from_memory(kernel: Kernel, whole: int, each: int) -> int:
-    """How many rows may be side by side, of `each` bytes of `whole` that no near cache holds."""
+    """How many rows one body may have, of `each` bytes of `whole` that exceed the L2 cache."""
     compute, machine = kernel.target.compute, kernel.target.compute.machine
     if whole <= thresholds.last_level_bytes(machine):
         return 1
     is_long = each >= thresholds.l1_share(machine, thresholds.LONG_ROW)
     if is_long and _steps(kernel) >= thresholds.LONG_CHAIN:
-        return 1  # what is computed takes as long as memory
+        return 1  # arithmetic takes as long as memory
     return min(compute.walks, thresholds.l2_share(machine, thresholds.STREAMED_ROWS) // each)
 
 
 def _steps(kernel: Kernel) -> int:
-    """About how many operations an element takes."""
+    """The number of operations of an element, roughly."""
     below = kernel.sink.toposort()
     return sum(thresholds.LONG_CHAIN if u.op in _COSTLY else u.op in GroupOp.ALU for u in below)
 
 
 def _row(kernel: Kernel, lanes_of: Mapping[UOp, int]) -> UOp | None:
-    """The loop over rows, around all that is done, where every sum has lanes along the row or few
-    terms, and something along the row waits for one. None where there is none."""
+    """The loop over rows around all nests, if every reduction has lanes along the row or few terms,
+    and something along the row waits for a reduction. None if there is none."""
     shared = frozenset.intersection(*kernel.nests.values()) if kernel.reduces else frozenset()
     if len(shared) != 1 or not shared.isdisjoint(lanes_of):
         return None
@@ -128,7 +128,7 @@ def _row(kernel: Kernel, lanes_of: Mapping[UOp, int]) -> UOp | None:
 
 
 def _has_dependent_use(kernel: Kernel, root: UOp) -> bool:
-    """Whether something that goes along the row needs a sum over it first."""
+    """Whether something that iterates along the row needs a reduction of it first."""
     if len(kernel.nests[root]) < 2:
         return False
     below = root.toposort()
@@ -138,15 +138,15 @@ def _has_dependent_use(kernel: Kernel, root: UOp) -> bool:
 def _row_bytes(
     kernel: Kernel, inside: Mapping[UOp, Sequence[Access]], row: UOp
 ) -> dict[UOp, int]:  # fmt: skip
-    """The bytes of one row by where they are kept, as many as the loops go over; nothing where what
-    is read or written is at places that nobody knows."""
+    """The bytes of one row by buffer, as many as the loops access; none if an address is not known
+    at compile time."""
     found: dict[UOp, int] = {}
     for root, nest in kernel.nests.items():
         for access in inside[root]:
             buffer = access.node.src[0].src[0]
             if not access.depends(row):
                 continue
-            if row in access.hidden and _exceeds_cache(buffer):
+            if row in access.hidden and _is_global(buffer):
                 return {}
             value = access.node if access.node.op is Ops.LOAD else access.node.src[1]
             loops = (loop for loop in nest if loop is not row and access.depends(loop))
@@ -155,6 +155,6 @@ def _row_bytes(
     return found
 
 
-def _exceeds_cache(buffer: UOp) -> bool:
-    """Whether it is memory, and not kept on chip."""
+def _is_global(buffer: UOp) -> bool:
+    """Whether it is a buffer in memory, and not a local array."""
     return buffer.op is Ops.DEFINE_GLOBAL

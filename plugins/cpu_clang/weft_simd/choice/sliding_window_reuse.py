@@ -18,10 +18,10 @@ from weft.plugin import Access, AxisKind, Kernel, Ops, OptKind, UOp, ceildiv, ex
 from weft_simd import thresholds
 
 
-def side_by_side(
+def unroll_windows(
     kernel: Kernel, reduce: UOp, accesses: Sequence[Access], lanes_of: Mapping[UOp, int], most: int
 ) -> bool:  # fmt: skip
-    """Have up to `most` windows of one loop side by side where that spares loads. The Opt is
+    """Unroll up to `most` windows of one loop into one body if that saves loads. The Opt is
     applied, or nothing is."""
     own = loops_of(reduce)
     terms = [extent_of(loop) for loop in own]
@@ -50,7 +50,7 @@ def side_by_side(
 
 
 def _rows(access: Access, loop: UOp | None, own: Sequence[UOp], count: int) -> float:
-    """How many elements a window reads where so many along a loop stand side by side."""
+    """How many elements a window reads if one body has `count` windows along a loop."""
     if access.node.op is not Ops.LOAD:
         return 0.0
     trip_counts = {one: extent_of(one) for one in own if access.depends(one)}

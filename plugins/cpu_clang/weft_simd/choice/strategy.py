@@ -39,7 +39,7 @@ def choose(kernel: Kernel) -> Sequence[Opt]:
     choice.batch_gathered_rows()
     for reduce in choice.reduces:
         choice.tile(reduce)
-    row_batching.together(kernel, choice.inside, choice.lanes_of, choice.registers)
+    row_batching.batch_rows(kernel, choice.inside, choice.lanes_of, choice.registers)
     for reduce in choice.reduces:
         choice.overlap(reduce)
     for reduce in choice.reduces:
@@ -55,20 +55,20 @@ def choose(kernel: Kernel) -> Sequence[Opt]:
 
 
 class _Choice(VectorLanes, RegisterTiles):
-    """All of it, and which loop goes outside."""
+    """All decisions, and the order of output loops."""
 
     def apply_skinny_gemm(self, reduce: UOp) -> bool:
-        """Read a large matrix row by row where few rows of a result need it."""
+        """Read a large matrix row by row if the result has few rows."""
         lane = next((u for u in self.kernel.nests[reduce] if u in self.lanes_of), None)
         if lane is None or lane in loops_of(reduce):
             return False
         return skinny_gemm.apply_skinny_gemm(self.kernel, reduce, lane, self.inside[reduce])
 
     def order(self, reduce: UOp) -> None:
-        """The loop over strips of the operand that is read again goes outermost.
+        """Interchange loops: the one over strips of the operand that is read again is outermost.
 
-        A strip is what fits a cache: one turn of the loop where the lanes are along it, as many as
-        there is room for where they are along the sum.
+        A strip fits a cache: one iteration of the loop if the lanes are along it, as many as fit
+        if they are along the sum.
         """
         kernel, nest = self.kernel, self.kernel.nests[reduce]
         loops = [
@@ -86,7 +86,7 @@ class _Choice(VectorLanes, RegisterTiles):
         if any(outer.home in ranges_of(fill) for fill in kernel.fills):
             return
         if any(loops_of(r) != own and outer.home in kernel.nests[r] for r in kernel.reduces):
-            return  # the other would be carried out again and again
+            return  # the other reduction would be repeated
         stationary = thresholds.l2_share(kernel.target.compute.machine, thresholds.STATIONARY)
         terms = estimated_iterations(loops_of(reduce))
         for access in self.inside[reduce]:

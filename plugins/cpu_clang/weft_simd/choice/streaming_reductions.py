@@ -21,7 +21,7 @@ from weft_simd import thresholds
 
 
 def streaming_output_loop(kernel: Kernel, reduce: UOp, accesses: Iterable[Access]) -> UOp | None:
-    """The loop over the outputs of such a sum; None where it is none, or small."""
+    """The loop over the outputs of a streaming reduction; None if it is none, or small."""
     own = frozenset(loops_of(reduce))
     outputs = kernel.nests[reduce] - own
     if len(outputs) != 1 or len(kernel.reduces) != 1:
@@ -37,9 +37,9 @@ def streaming_output_loop(kernel: Kernel, reduce: UOp, accesses: Iterable[Access
     return loop if each_once and not hidden else None
 
 
-def side_by_side(kernel: Kernel, loop: UOp) -> bool:
-    """As many rows at once as the processor likes to walk along; False where it likes one, or where
-    they do not come out even. The Opt is applied, or nothing is."""
+def interleave_rows(kernel: Kernel, loop: UOp) -> bool:
+    """Read as many rows at once as the processor prefetches access streams; False if that is one,
+    or does not divide the rows. The Opt is applied, or nothing is."""
     place = kernel.axis_of(loop, frozenset({AxisKind.LOOP}))
     rows = kernel.axes[place].extent if place is not None else 0
     if place is None or not isinstance(rows, int):
@@ -50,7 +50,7 @@ def side_by_side(kernel: Kernel, loop: UOp) -> bool:
 
 
 def run_of(vectors: int, most: int) -> int:
-    """How many of so many vectors of a row are read one after the other; 0: as they come."""
+    """How many vectors of a row form one run; 0: any number."""
     for run in range(min(thresholds.LONGEST_RUN, most - 2), thresholds.SHORTEST_RUN - 1, -1):
         parts = vectors // run
         if vectors % run == 0 and (parts % 2 == 0 or parts >= thresholds.THREAD_PARTS):
@@ -59,12 +59,12 @@ def run_of(vectors: int, most: int) -> int:
 
 
 def strips(kernel: Kernel, reduce: UOp, lanes_of: dict[UOp, int], reads: Sequence[Access]) -> bool:
-    """Sums over the rows of a large matrix, added up row by row along runs that are kept on chip.
+    """Reduce the rows of a large matrix row by row, along runs whose sums are in a local array.
 
     Opts are applied, or nothing is. Runs of 1 KB, each in another page than the last, are read from
-    memory at half the speed of longer ones of which sixteen rows are under way at once. What a
-    cache holds had better be read by runs in registers: rows a power of two apart are in the way of
-    each other in the nearest one.
+    memory at half the speed of longer ones of which sixteen rows are read at once. A matrix that a
+    cache holds is read by runs in registers: rows whose stride is a power of two conflict in the
+    sets of the L1 cache.
     """
     own, nest = loops_of(reduce), kernel.nests[reduce]
     lane = next((loop for loop in nest if loop in lanes_of and loop not in own), None)
@@ -89,9 +89,9 @@ def strips(kernel: Kernel, reduce: UOp, lanes_of: dict[UOp, int], reads: Sequenc
 def short_rows(
     kernel: Kernel, reduce: UOp, lanes_of: dict[UOp, int], reads: Sequence[Access], registers: int
 ) -> bool:
-    """Sums over rows that registers hold, of a matrix that comes from memory: it is one walk, which
-    is faster by one thread than pieces of rows are by several. The Opt is applied, or nothing is.
-    """
+    """Reduce rows whose sums fit in registers, of a matrix that comes from memory. One access
+    stream is faster by one thread than parts of rows are by several. The Opt is applied, or nothing
+    is."""
     own, nest = loops_of(reduce), kernel.nests[reduce]
     lane = next((loop for loop in nest if loop in lanes_of and loop not in own), None)
     if lane is None or len(own) != 1 or len(kernel.reduces) != 1:
@@ -103,11 +103,11 @@ def short_rows(
     if columns % lanes_of[lane] or not 1 < vectors <= registers - thresholds.BESIDE_SUMS:
         return False
     loads = [access for access in reads if access.node.op is Ops.LOAD and access.depends(lane)]
-    one_walk = all(
+    is_one_stream = all(
         not access.hidden and access.steps.get(lane) == 1 and access.steps.get(own[0]) == columns
         for access in loads
     )
-    if len(loads) != 1 or not one_walk or not _exceeds_cache(kernel, nest, loads[0]):
+    if len(loads) != 1 or not is_one_stream or not _exceeds_cache(kernel, nest, loads[0]):
         return False
     return kernel.attempt(OptKind.UPCAST, place, vectors)
 
@@ -115,8 +115,8 @@ def short_rows(
 def _exceeds_cache(
     kernel: Kernel, nest: frozenset[UOp], access: Access, least: int | None = None
 ) -> bool:
-    """Whether every turn of a nest reads another element, more than a cache holds, or than `least`
-    bytes."""
+    """Whether every iteration of a nest reads another element, and all of them exceed the
+    last-level cache, or `least` bytes."""
     extents = [extent_of(one) for one in nest]
     known = [extent for extent in extents if isinstance(extent, int)]
     if len(known) < len(extents) or not all(map(access.depends, nest)):
@@ -186,10 +186,9 @@ def _split_into_runs(kernel: Kernel, loop: UOp, lane: UOp, nbytes: int, matrices
 
 
 def _max_run_bytes(kernel: Kernel, row: int, beside: int) -> int:
-    """How many bytes a run of a row of so many may have, so that enough are left to share out.
+    """The most bytes of a run of a row of `row` bytes, so that enough runs are left for threads.
 
-    What fetches memory ahead of its use starts anew with each page, so that runs are rather a whole
-    one: there may be fewer of them then.
+    A hardware prefetcher restarts at each page, so a run is a whole page even if fewer runs result.
     """
     if beside >= thresholds.THREAD_PARTS:
         return row

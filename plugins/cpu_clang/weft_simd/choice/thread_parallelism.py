@@ -30,7 +30,7 @@ _COUNTED = frozenset({Ops.LOAD, Ops.STORE, Ops.REDUCE})
 
 
 def parallelize(kernel: Kernel) -> None:
-    """Have threads share the outermost loops where the target has them and it is worth it."""
+    """Divide the outermost loops among threads, if the target has them and it is profitable."""
     if not kernel.target.compute.has(Feature.THREADS):
         return
     left, trip_count = work(kernel), 1
@@ -50,7 +50,7 @@ def parallelize(kernel: Kernel) -> None:
 
 
 def work(kernel: Kernel) -> int:
-    """Roughly how many operations and accesses a kernel makes, element by element."""
+    """The number of operations and accesses of a kernel, element by element, roughly."""
     total = 0
     for root, nest in kernel.nests.items():
         below = root.toposort(gate=lambda u, root=root: u is root or _is_in_same_iteration(u))
@@ -60,5 +60,5 @@ def work(kernel: Kernel) -> int:
 
 
 def _is_in_same_iteration(node: UOp) -> bool:
-    """Whether what is below is done in the same loop, and is no address."""
+    """Whether a node is computed in the same loop, and is no address."""
     return node.op not in (Ops.REDUCE, Ops.FILL, Ops.INDEX)

@@ -32,11 +32,11 @@ def tilings(choices: Sequence[Sequence[int]], most: int) -> Iterator[tuple[int, 
 def strip_bytes(
     strips: Sequence[tuple[int, Sequence[int]]], terms: int, factors: Sequence[int], near: int
 ) -> int:
-    """How many bytes of vectors each turn of a product of `terms` turns fetches from further than
-    the nearest cache: those of a long strip, which the next tile reads again.
+    """The bytes of vectors that each iteration of a product of `terms` terms fetches from beyond
+    the L1 cache: those of a long strip, which the next tile reads again.
 
     strips: the bytes of a vector, and the places among `factors` of those it is multiplied by.
-    near: bytes that the nearest cache holds.
+    near: bytes of the L1 cache.
     """
     count = 0
     for each, of in strips:
@@ -49,9 +49,9 @@ def strip_bytes(
 def fetched_cost(cost: float, nbytes: int, work: int, registers: int) -> float:
     """Cycles per multiply-add of a tile whose vectors come from the second-level cache.
 
-    cost: what it takes without that; nbytes: what comes from there each turn; work: multiply-adds
-    of a turn. Few of them wait for what is fetched as they wait for each other. Among tiles
-    that wait for that cache alone the better one by `cost` is better.
+    cost: the cycles without that; nbytes: bytes from that cache in each iteration; work: the
+    multiply-adds of an iteration. Few of them do not hide that latency. Among tiles that wait for
+    that cache alone, the one with the lower `cost` is better.
     """
     cost += thresholds.WAITING * max(0.0, thresholds.REGISTERS_HIDING * registers / work - 1.0)
     fetched = thresholds.FETCHED_BYTE * nbytes / work
@@ -61,7 +61,7 @@ def fetched_cost(cost: float, nbytes: int, work: int, registers: int) -> float:
 def scattered_cost(
     itemsize: int, apart: int, lanes: int, parts: Sequence[tuple[int, int]], latency: float
 ) -> float:
-    """Cycles of putting down one vector whose lanes lie `apart` elements from each other.
+    """Cycles of a scattered store of one vector whose lanes are `apart` elements from each other.
 
     parts: (step, factor) of every loop in the tile, in elements. latency: cycles
     for a line that is not in the first-level cache yet.

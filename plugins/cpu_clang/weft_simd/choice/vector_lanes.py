@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from weft.plugin import AxisKind, Ops, OptKind, UOp, ceildiv, extent_of
 from weft_simd import thresholds
-from weft_simd.choice.blocked_transpose import is_piece
+from weft_simd.choice.blocked_transpose import is_block
 from weft_simd.choice.loop_nest_costs import LoopNestCosts
 
 
@@ -35,7 +35,7 @@ class VectorLanes(LoopNestCosts):
                 if width < 2 or loop in self.kernel.ordered or not self.is_free(loop):
                     continue
                 cost = self.cost(loop, width)
-                whole = cost + self.beside(root, loop)
+                whole = cost + self.cost_of_other_nests(root, loop)
                 if best is None or whole < best[0]:
                     best = (whole, cost, loop, width)
             if best is None:
@@ -47,9 +47,9 @@ class VectorLanes(LoopNestCosts):
                         self.lanes_of[loop] = width
                         break
 
-    def beside(self, root: UOp, loop: UOp) -> float:
-        """The cost of nests around and beside one, where its lanes are along a loop that these do
-        not have: they have lanes if they can along loops that are theirs alone."""
+    def cost_of_other_nests(self, root: UOp, loop: UOp) -> float:
+        """The cost of the other nests that share loops with one, if its lanes are along a loop that
+        they do not have. They have lanes along loops of their own if possible."""
         nests, total = self.kernel.nests, 0.0
         for other, nest in nests.items():
             if loop in nest or nest.isdisjoint(nests[root]):
@@ -60,15 +60,15 @@ class VectorLanes(LoopNestCosts):
         return total
 
     def widths(self, loop: UOp, width: int) -> list[int]:
-        """A number of lanes, after those that are worth trying before it.
+        """The numbers of lanes to try, in order; the last one is always legal.
 
-        A long chain of operations waits for itself at every step: several vectors side by side wait
-        at once. As one long vector they are no more text to compile. The same holds for what is
-        picked up by indices that fill a register as the elements do.
+        Each operation of a long chain waits for the one before: several vectors hide that latency.
+        As one long vector they are no more text to compile. The same holds for elements that are
+        gathered by indices of the same size.
         """
         extent = extent_of(loop)
         if 2 * width > self.registers and (self.is_transposed(loop) or self.is_hidden(loop)):
-            # of narrow numbers; see `blocks`. Lane by lane no more of them are any faster
+            # of narrow numbers; see `blocks`. More lanes are no faster if each is inserted
             return [max(2, self.registers // 2), width]
         if self.are_rows_gathered(loop):
             addresses = self.kernel.target.compute.vector_bytes // thresholds.ADDRESS_BYTES
@@ -91,8 +91,8 @@ class VectorLanes(LoopNestCosts):
         return [*fits, width]
 
     def is_long(self, loop: UOp) -> bool:
-        """Whether this loop is one of stores alone, of which one at least takes a long chain: rows
-        that are kept on chip between two sums, and those that are stored after the last."""
+        """Whether only stores are in this loop, and one at least stores a long chain: rows in a
+        local array between two reductions, and those that are stored after the last."""
         nests = self.kernel.nests
         roots = [root for root in nests if loop in nests[root]]
         if any(root.op is not Ops.STORE for root in roots):
@@ -100,7 +100,7 @@ class VectorLanes(LoopNestCosts):
         return max(self.steps(root, frozenset((loop,))) for root in roots) >= thresholds.LONG_CHAIN
 
     def is_gathered(self, lane: UOp) -> bool:
-        """Whether something is read from places that are read themselves, another for each lane."""
+        """Whether a LOAD has an address that is loaded itself, another one for each lane."""
         return any(
             lane in access.hidden
             and access.node.op is Ops.LOAD
@@ -111,14 +111,14 @@ class VectorLanes(LoopNestCosts):
         )
 
     def are_rows_gathered(self, lane: UOp) -> bool:
-        """Likewise, in a kernel that does nothing else, where a processor likes several walks."""
+        """The same in a kernel that does nothing else, if several streams are prefetched."""
         kernel = self.kernel
-        walks = kernel.target.compute.walks > 1 and self.is_gathered(lane)
-        return walks and not kernel.reduces and not kernel.fills and len(kernel.stores) == 1
+        gathered = kernel.target.compute.walks > 1 and self.is_gathered(lane)
+        return gathered and not kernel.reduces and not kernel.fills and len(kernel.stores) == 1
 
     def batch_gathered_rows(self) -> None:
-        """Rows side by side of what is picked up along them: each is a walk through its indices and
-        one through what is stored. Their lanes are as many as a register holds addresses."""
+        """Unroll and jam the loop over gathered rows: each row is a stream of indices and a stream
+        of stores. It has as many lanes as a register holds addresses."""
         for lane in self.lanes_of:
             if self.are_rows_gathered(lane):
                 loops = [(i, a) for i, a in enumerate(self.kernel.axes) if a.kind is AxisKind.LOOP]
@@ -175,7 +175,7 @@ class VectorLanes(LoopNestCosts):
         )
 
     def blocks(self) -> None:
-        """Loads that jump from lane to lane are done in blocks: whole cache lines are used."""
+        """Unroll strided loads into blocks, which use whole cache lines."""
         compute = self.kernel.target.compute
         for store in self.kernel.stores:
             nest = self.kernel.nests[store]
@@ -183,24 +183,24 @@ class VectorLanes(LoopNestCosts):
             if lane is None or self.is_dominated_by_reduction(store):
                 continue
             for access in self.inside[store]:
-                across = self.lies_along(access, lane)
+                across = self.contiguous_loop(access, lane)
                 if across is None:
                     continue
                 known = self.axis(across, frozenset({AxisKind.LOOP}))
                 if known is None or self.unrolled_instances(nest) > 1:
                     continue
                 side = self.lanes_of[lane]
-                if known[1] >= side and 2 * side <= self.registers:  # a square, turned in registers
+                if known[1] >= side and 2 * side <= self.registers:
                     if self.kernel.attempt(OptKind.UPCAST, known[0], side):
                         wide = 2 * side * store.src[1].dtype.itemsize > compute.vector_bytes
-                        if wide and not is_piece(self.kernel, access, across, lane):
+                        if wide and not is_block(self.kernel, access, across, lane):
                             self.unroll_two_cache_lines(lane, across)
                 elif known[1] >= thresholds.STRIDED_BLOCK:
                     self.kernel.attempt(OptKind.UPCAST, known[0], thresholds.STRIDED_BLOCK)
 
     def unroll_two_cache_lines(self, lane: UOp, across: UOp) -> None:
-        """Squares side by side along what is stored, so that two cache lines in a row are whole;
-        inside a walk along what is loaded."""
+        """Unroll two squares along the stores, which fill two adjacent cache lines; the loop along
+        the loads is outside."""
         kinds = frozenset({AxisKind.LOOP})
         known = self.axis(lane, kinds)
         if known is None or known[1] < thresholds.STRIDED_BLOCK or known[1] % 2:

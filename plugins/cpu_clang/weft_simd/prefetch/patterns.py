@@ -108,19 +108,19 @@ def _panel_streams(product: Product, fill: UOp) -> Iterator[AccessStream]:
     if not outer or not all(map(trip_count, outer)):
         return
     around = [loop for loop in product.around if loop not in ranges_of(fill)]
-    tiles, terms, pieces = map(iteration_count, (around, product.loops, loops))
+    tiles, terms, parts = map(iteration_count, (around, product.loops, loops))
     period = 1
-    while period < terms and tiles * ceildiv(terms, 2 * period) >= pieces:
+    while period < terms and tiles * ceildiv(terms, 2 * period) >= parts:
         period *= 2
     each = ceildiv(terms, period)
-    if tiles * each < pieces:
+    if tiles * each < parts:
         return
     at = loads[0].src[0].src[1]
     term, tile = linear_position(product.loops, at), linear_position(around, at)
     shift = term.const_like(period.bit_length() - 1)
-    piece = tile * each + folded(Ops.SHR, at.dtype, (term, shift))
-    piece = select(is_before(piece, pieces - 1), piece, piece.const_like(pieces - 1))
-    advance, position = tuple(map(loop_induction, outer)), _delinearized(piece, loops)
+    part = tile * each + folded(Ops.SHR, at.dtype, (term, shift))
+    part = select(is_before(part, parts - 1), part, part.const_like(parts - 1))
+    advance, position = tuple(map(loop_induction, outer)), _delinearized(part, loops)
     for index in cache_lines(loads, reads.machine.line_bytes):
         yield AccessStream(index, advance, position, every(term, period))
 
@@ -186,7 +186,7 @@ def _tile_groups(product: Product) -> Iterator[tuple[UOp, AddressGroup]]:
 
 
 def _one_of_each_row(group: AddressGroup, step: int) -> list[UOp]:
-    """The LOADs of a tile that are not in the same iteration's piece of a row."""
+    """The first LOAD of a tile in each row: others are less than one iteration further."""
     kept: list[UOp] = []
     reached: int | None = None
     for offset, load in sorted(zip(group.offsets, group.loads), key=lambda pair: pair[0]):

@@ -1,8 +1,8 @@
 """Software prefetch: load what later iterations read, for access patterns that hardware misses.
 
 in:  spec.lowered after expansion
-out: the same, with LOADs that nobody uses (PREFETCH_L1, PREFETCH_L2) among the sources of the SINK,
-     and with PREFETCH_STREAM as the argument of LOADs that the renderer prefetches
+out: the same, with LOADs whose values are unused (PREFETCH_L1, PREFETCH_L2) among the sources of
+     the SINK, and with PREFETCH_STREAM as the argument of LOADs that the renderer prefetches
 
 One mechanism serves all patterns. A pattern finds access streams: addresses, and the induction
 variables that advance them. The pass computes the address some iterations later and inserts a LOAD
@@ -98,7 +98,7 @@ def _found(reads: KernelReads) -> Iterator[tuple[AccessStream, Pattern[Any]]]:
 
 
 def _prefetch(stream: AccessStream, pattern: Pattern[Any]) -> UOp:
-    """The LOAD of one element that nobody uses."""
+    """The LOAD of one element, whose value is unused."""
     index = later_address(stream, pattern.distance, pattern.skips_end)
     element = element_of(index.src[0]).base
     other = [UOp.const(element, 0)] if len(index.src) > 2 else []

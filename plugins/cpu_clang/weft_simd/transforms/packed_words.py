@@ -1,9 +1,9 @@
 """Packed dot product over words: a reduction loop reads words of two or four narrow numbers.
 
 in:  spec.lowered, decomposed
-out: the same; where a target adds several such products at once (PairDot) and a panel of the one
-     factor will serve many rows, that sum is one of DOTs over as many turns fewer. The words are
-     values like others, made of their numbers by shifts, so that a panel holds whole words
+out: the same; if a target adds several such products at once (PairDot) and many rows will share a
+     panel of one factor, that sum is one of DOTs, with fewer iterations. The words are values like
+     others, made of their numbers by shifts, so that a panel holds whole words
 
 A unit may require one unsigned and one signed factor. If both factors have the same signedness, the
 factor of the rows is offset by 128: ``sum(a*b) = sum((a+128)*b) - 128*sum(b)``, in wrapping
@@ -57,7 +57,7 @@ class _Product(NamedTuple):
 
 
 def run(sink: UOp, target: Target) -> UOp:
-    """The kernel with its sum over words; itself where that is not worth it."""
+    """The kernel with its sum over words; the same kernel if that is not profitable."""
     compute = target.compute
     if not compute.pair_dots or not compute.limits.scratch_bytes:
         return sink
@@ -69,17 +69,17 @@ def run(sink: UOp, target: Target) -> UOp:
     units = [unit for unit in compute.pair_dots if lanes in unit.lanes]
     for unit in sorted(units, key=lambda one: -one.terms):
         product = _product(reduces[0], unit)
-        if product is not None and _is_worth_it(product, nodes, lanes):
+        if product is not None and _is_profitable(product, nodes, lanes):
             first = 1 + max(node.arg.id for node in nodes if node.op is Ops.RANGE)
             return replace_nodes(nodes, {product.reduce: _summed(product, unit, first)})
     return sink
 
 
-# ---- which -----------------------------------------------------------------------------------
+# ---- legality and profitability --------------------------------------------------------------
 
 
 def _product(reduce: UOp, unit: PairDot) -> _Product | None:
-    """A sum that the unit can do whole: over one loop, of plain LOADs of numbers that it takes."""
+    """A sum that the unit can compute: over one loop, of plain LOADs of numbers that it takes."""
     if reduce.arg.op is not Ops.ADD or reduce.dtype is not unit.dtype_out:
         return None
     loops, values = loops_of(reduce), values_of(reduce)
@@ -113,10 +113,10 @@ def _narrow(factor: UOp, unit: PairDot) -> UOp | None:
     return load if unit.terms == 2 or load.dtype.itemsize == 1 else None
 
 
-def _is_worth_it(product: _Product, nodes: Sequence[UOp], lanes: int) -> bool:
+def _is_profitable(product: _Product, nodes: Sequence[UOp], lanes: int) -> bool:
     """Whether many rows share what a panel would hold, and columns fill vectors.
 
-    Neighbours are read together: either numbers of one word or words of one vector lie in a row.
+    The reads are contiguous: either the numbers of one word or the words of one vector.
     """
     outputs = ranges_of(product.reduce)
     apart = ranges_of(product.columns)
@@ -133,11 +133,11 @@ def _is_worth_it(product: _Product, nodes: Sequence[UOp], lanes: int) -> bool:
     return True
 
 
-# ---- how -------------------------------------------------------------------------------------
+# ---- construction ----------------------------------------------------------------------------
 
 
 def _summed(product: _Product, unit: PairDot, number: int) -> UOp:
-    """The same sum over words, plus what is left where a factor was shifted."""
+    """The same sum over words, plus the correction if a factor was offset."""
     dtype = product.reduce.dtype
     columns = _word(product, product.columns, unit, number)
     rows = _word(product, product.rows, unit, number)
@@ -150,7 +150,7 @@ def _summed(product: _Product, unit: PairDot, number: int) -> UOp:
     total = _sum_of(product, _dot(unit, rows, columns, signed[1], dtype), number, unit)
     if not shifted:
         return total
-    # a loop of its own: it stands outside of those over rows
+    # a loop of its own, outside of those over rows
     columns = _word(product, product.columns, unit, number + 1)
     ones = columns.const_like(_ONES)
     alone = _dot(unit, ones, columns, signed[1], dtype)
@@ -171,8 +171,8 @@ def _sum_of(product: _Product, value: UOp, number: int, unit: PairDot) -> UOp:
 
 
 def _loop(product: _Product, number: int, unit: PairDot) -> UOp:
-    turns = int(extent_of(product.loop)) // unit.terms
-    return UOp.range(turns, number, product.loop.arg.kind)
+    words = int(extent_of(product.loop)) // unit.terms
+    return UOp.range(words, number, product.loop.arg.kind)
 
 
 def _word(product: _Product, load: UOp, unit: PairDot, number: int) -> UOp:

@@ -43,7 +43,7 @@ from weft_simd import thresholds
 
 
 def run(sink: UOp, target: Target) -> UOp:
-    """The kernel with a loop over such rows; itself where there are none."""
+    """The kernel with a loop over rows of its tile; the same kernel if it has no such tile."""
     compute = target.compute
     if compute.limits.global_size is not None or not compute.vector_bytes or len(sink.src) != 1:
         return sink
@@ -52,7 +52,7 @@ def run(sink: UOp, target: Target) -> UOp:
     if rows is None or len(sums) != 1:
         return sink
     is_within = rows in ranges_of(sums[0])
-    if sums[0].op is Ops.REDUCE and is_within and _turns(sums[0]) >= thresholds.ROLLED_TERMS:
+    if sums[0].op is Ops.REDUCE and is_within and _iterations(sums[0]) >= thresholds.ROLLED_TERMS:
         sink = _in_array(sink, sums[0])
     elif sums[0].op is Ops.REDUCE or is_within:
         return sink
@@ -60,15 +60,15 @@ def run(sink: UOp, target: Target) -> UOp:
     return substitute_ranges(nodes_of(sink), {rows: loop}, {})
 
 
-def _turns(reduce: UOp) -> int:
-    """0 where nobody knows."""
+def _iterations(reduce: UOp) -> int:
+    """The iterations of a reduction; 0 if they are not known."""
     extents = [extent_of(loop) for loop in loops_of(reduce)]
     known = [extent for extent in extents if isinstance(extent, int)]
     return prod(known) if len(known) == len(extents) else 0
 
 
 def _rows(store: UOp) -> UOp | None:
-    """The instances that are in other rows of memory, where lanes are and others are not."""
+    """The unrolled range over other rows of memory, if lanes are rows and a range is along them."""
     steps = affine(store.src[0].src[1])[0]
     kinds = (AxisKind.UPCAST, AxisKind.VECTOR)
     tile = {term: abs(step) for term, step in steps.items() if _kind(term) in kinds}
@@ -85,7 +85,7 @@ def _kind(term: UOp) -> AxisKind | None:
 
 
 def _outside(sink: UOp) -> list[UOp]:
-    """The nodes outside of all sums and arrays, and these."""
+    """The nodes outside of all reductions and fills, and these."""
     found: dict[UOp, None] = {}
     stack = [sink]
     while stack:
@@ -97,7 +97,7 @@ def _outside(sink: UOp) -> list[UOp]:
 
 
 def _in_array(sink: UOp, reduce: UOp) -> UOp:
-    """The kernel with all sums of a tile in an array, before anything is done with them."""
+    """The kernel with all sums of a tile in a local array before their first use."""
     nodes = nodes_of(sink)
     axes, number = accumulator_axes(reduce, ()), _unused(sink)
     places = {
