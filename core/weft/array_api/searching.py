@@ -15,24 +15,19 @@ __all__ = ["argmax", "argmin", "isin", "nonzero", "searchsorted", "where"]
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Place (int64) of the first maximum; of all elements in a row for axis None."""
-    x = as_array(x)
-    if axis is None:
-        x, shape = _flat(x), (1,) * x.ndim
-        return as_indices(x.argmax(0)).reshape(shape if keepdims else ())
-    return as_indices(x.argmax(_axis(axis, x.ndim), keepdims))
+    return _place("argmax", as_array(x), axis, keepdims)
 
 
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Place (int64) of the first minimum; of all elements in a row for axis None."""
-    x = as_array(x)
+    return _place("argmin", as_array(x), axis, keepdims)
+
+
+def _place(method: str, x: Array, axis: int | None, keepdims: bool) -> Array:
     if axis is None:
-        x, shape = _flat(x), (1,) * x.ndim
-        return as_indices(x.argmin(0)).reshape(shape if keepdims else ())
-    return as_indices(x.argmin(_axis(axis, x.ndim), keepdims))
-
-
-def _flat(x: Array) -> Array:
-    return x.reshape(x.size)
+        flat = getattr(x.reshape(x.size), method)(0)
+        return as_indices(flat).reshape((1,) * x.ndim if keepdims else ())
+    return as_indices(getattr(x, method)(_axis(axis, x.ndim), keepdims))
 
 
 def nonzero(x: Array, /) -> tuple[Array, ...]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.base.errors import ArgumentError
-from weft.tools.replay.capabilities import plain
+from weft.tools.capabilities import plain
 
 OUTCOMES = ("passed", "failed", "error", "skipped", "xfailed")
 SIGNS = {"passed": "yes", "failed": "NO", "error": "NO", "skipped": "-", "xfailed": "no"}

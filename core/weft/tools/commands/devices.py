@@ -12,15 +12,13 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
-from weft.base.dtype import DType
 from weft.base.errors import DeviceUnavailable, PluginError, UnknownDevice, WeftError
 from weft.base.interrupts import let_through
-from weft.base.members import Member
 from weft.base.text import failure_text, human_size
 from weft.device import Capabilities, OpenDevice, Plugin, PluginState, registry
+from weft.tools.capabilities import plain
 
 READY, UNAVAILABLE, BROKEN, BY_NAME = "ready", "unavailable", "broken", "by name"
 """States beyond those of plugins: it opens; what it needs is not here; it opens not, or not whole,
@@ -57,7 +55,7 @@ class Row:
     def as_json(self) -> dict[str, Any]:
         """The row in plain types."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return {name: _plain(value) for name, value in fields.items()}
+        return {name: plain(value) for name, value in fields.items()}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -132,22 +130,6 @@ def _ask_for_parts(device: OpenDevice) -> None:
             because="it declares no ComputeCaps",
         )
     hash(device.capabilities)  # programs are kept by it
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, DType):
-        return value.name
-    if isinstance(value, Enum | Member):
-        return value.value
-    if dataclasses.is_dataclass(value):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, (frozenset, set)):
-        return sorted((_plain(item) for item in value), key=str)
-    if isinstance(value, (tuple, list)):
-        return [_plain(item) for item in value]
-    if hasattr(value, "items"):
-        return {str(_plain(name)): _plain(item) for name, item in value.items()}
-    return value
 
 
 # ---- for people -------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ from weft.spec import kernel_ast, lowered, tensor
 from weft.spec.check import verify
 from weft.spec.passes import Pass, run_passes
 from weft.testing.fakes import fake_capabilities, fake_target
-from weft.tools.replay import capabilities
+from weft.tools import capabilities
 from weft.uop import GroupOp, Ops, UOp, from_text, to_text
 
 ALL_PASSES: dict[str, Pass] = {

@@ -9,7 +9,7 @@ from typing import Any
 from weft.base.settings import settings
 from weft.base.trace import Event
 from weft.device import registry
-from weft.tools.replay.capabilities import plain
+from weft.tools.capabilities import plain
 from weft.tools.replay.record import Record, write
 from weft.tools.replay.texts import devices_in, numbered, schedule_text, settings_that_matter
 from weft.uop import to_text

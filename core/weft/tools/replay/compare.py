@@ -20,7 +20,7 @@ from weft.base.text import plural
 from weft.codegen.pipeline import lower
 from weft.device import Capabilities, ComputeCaps, OpenDevice, binding, registry
 from weft.schedule import ScheduleContext, kernelize_map
-from weft.tools.replay import capabilities
+from weft.tools import capabilities
 from weft.tools.replay.record import KINDS, Record, read
 from weft.tools.replay.texts import schedule_text
 from weft.uop import Ops, UOp, from_text

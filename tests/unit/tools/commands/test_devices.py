@@ -3,9 +3,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from weft.base.dtype import dtypes
 from weft.base.errors import DeviceUnavailable, UnknownDevice
-from weft.device import Capabilities, ComputeCaps, Device, DeviceId, Plugin, Registry, registry
+from weft.device import Capabilities, Device, DeviceId, Plugin, Registry, registry
 from weft.device.hookspecs import hookimpl
 from weft.testing.fakes import fake_capabilities, fake_computer, fake_plugin
 from weft.tools import cli
@@ -113,12 +112,6 @@ def test_no_default_device_is_an_exit_code(capsys):
     with registry.use(Registry([installed("BROKEN", error=ImportError("x"))])):
         assert cli.main(["devices"]) == 1
     assert "BROKEN" in capsys.readouterr().out
-
-
-def test_plain_types():
-    caps = ComputeCaps(dtypes={dtypes.float32}, vector_widths={dtypes.float32: (4, 8)})
-    plain = devices._plain(caps)
-    assert plain["dtypes"] == ["float"] and plain["vector_widths"] == {"float": [4, 8]}
 
 
 def lying(id):

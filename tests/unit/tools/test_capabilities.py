@@ -14,7 +14,7 @@ from weft.device.capabilities import (
     MemoryCaps,
 )
 from weft.device.tensor_core import FragmentLayout, TensorCore
-from weft.tools.replay.capabilities import plain, read
+from weft.tools.capabilities import plain, read
 
 CORE = TensorCore(
     "mma", (2, 2, 2), 2, dtypes.float16, dtypes.float32,
