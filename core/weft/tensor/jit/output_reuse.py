@@ -19,9 +19,10 @@ from weakref import getweakrefcount
 
 from weft.autograd import history
 from weft.device import Buffer, binding
+from weft.tensor.jit.effects import StoreGrad
 from weft.tensor.jit.pytree import NewLeaf, TensorSpec, TreeNode
 from weft.tensor.jit.state import State
-from weft.tensor.jit.trace import StoreGrad, Trace
+from weft.tensor.jit.trace import Trace
 from weft.tensor.protocol import TensorBase
 from weft.uop import Ops
 

@@ -12,12 +12,13 @@ from typing import Any
 from weft.autograd import history
 from weft.device import binding
 from weft.tensor import rng
-from weft.tensor.alias import changed, follow_replay, is_view, leave
+from weft.tensor.alias import follow_replay
+from weft.tensor.jit.effects import StoreItem, apply_effects
 from weft.tensor.jit.in_place_writes import ReaderCounts, copy_hidden_readers
 from weft.tensor.jit.output_reuse import OutputReuse, is_applied
 from weft.tensor.jit.pytree import bind_values, has_existing, instantiate, unflatten
 from weft.tensor.jit.state import State
-from weft.tensor.jit.trace import RebindTensor, StoreGrad, StoreItem, Trace, new_memory
+from weft.tensor.jit.trace import Trace, new_memory
 from weft.tensor.jit.views import ResultView, alias_groups
 from weft.tensor.protocol import TensorBase
 from weft.uop import UOp
@@ -218,7 +219,7 @@ class Specialization:
             _alias_results(trace.views, known, new, values)
         effects = [each for each in trace.effects if not is_applied(each, past)]
         if effects:
-            _apply_effects(effects, self.state, known, new, nodes, values)
+            apply_effects(effects, self.state, known, new, nodes, values)
             if trace.swaps:
                 self.state.replace_tensors(
                     [(number, new[place]) for number, place in trace.swaps],
@@ -250,26 +251,3 @@ def _alias_results(
 def _existing_tensors(tensors: Sequence[TensorBase], state: State) -> list[TensorBase]:
     """The tensors that existed before the call, in the order of `trace.Snapshot`."""
     return list({id(t): t for t in [*tensors, *state.tensors]}.values())
-
-
-def _apply_effects(
-    effects: Sequence[Any],
-    state: State,
-    known: Sequence[TensorBase],
-    new: Sequence[TensorBase],
-    memory: Sequence[UOp],
-    values: Mapping[UOp, int],
-) -> None:
-    """Apply the side effects of a trace."""
-    for effect in effects:
-        if effect.__class__ is RebindTensor:
-            tensor, how = known[effect.number], effect.how
-            if is_view(tensor):
-                leave(tensor)
-            tensor._uop = instantiate(how, memory, values)
-            changed(tensor)
-            tensor._requires_grad, tensor.is_leaf = how.requires_grad, how.is_leaf
-        elif effect.__class__ is StoreGrad:
-            known[effect.number].grad = unflatten(effect.tree, known, new)
-        elif effect.__class__ is StoreItem:
-            state.containers[effect.container].write(effect.key, unflatten(effect.tree, known, new))

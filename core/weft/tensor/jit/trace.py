@@ -12,13 +12,10 @@ Source: tracing JIT compilers (JAX, `torch.jit.trace`); CUDA graph capture.
 from __future__ import annotations
 
 import gc
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import is_
-from types import MappingProxyType
 from typing import Any
-from weakref import ref
 
 from weft.autograd.history import forget, way_back
 from weft.base.arguments import too_deep
@@ -28,11 +25,19 @@ from weft.device import Buffer, binding, registry
 from weft.engine.capture import Recording, recorded
 from weft.engine.recorded_steps import KEPT, Unreplayable
 from weft.engine.replay import Replay
-from weft.schedule.structural_key import traversal
 from weft.tensor.alias import base_of, is_view
-from weft.tensor.jit.pytree import NewLeaf, TensorSpec, flatten, has_existing, spec_of
+from weft.tensor.jit.effects import (
+    RebindTensor,
+    check_effects,
+    grad_stores,
+    item_stores,
+    rebound_tensors,
+    replaced_tensors,
+)
+from weft.tensor.jit.pytree import TensorSpec, flatten, has_existing, spec_of
 from weft.tensor.jit.signature import Signature, memory_layout
-from weft.tensor.jit.state import LIST, State
+from weft.tensor.jit.snapshot import Snapshot
+from weft.tensor.jit.state import State
 from weft.tensor.jit.views import (
     ResultView,
     add_bases,
@@ -46,38 +51,13 @@ from weft.tensor.protocol import TensorBase
 from weft.uop import Ops, UOp
 
 
-@dataclass(frozen=True, slots=True)
-class StoreItem:
-    """Effect: store `tree` under `key` in the container of that number."""
-
-    container: int
-    key: Any
-    tree: Any
-
-
-@dataclass(frozen=True, slots=True)
-class RebindTensor:
-    """Effect: give the existing tensor `number` the node and flags of the spec `how`."""
-
-    number: int
-    how: TensorSpec
-
-
-@dataclass(frozen=True, slots=True)
-class StoreGrad:
-    """Effect: set the gradient of the existing tensor `number` to `tree`."""
-
-    number: int
-    tree: Any
-
-
 @dataclass(eq=False)
 class Trace:
     """One recorded run.
 
     result: its return value. inputs: the number of buffers of the arguments. tree: the flattened
     result. specs: of the new tensors. effects: in order. outputs: device, size and dtype of each
-    new buffer. swaps: see `_swaps`.
+    new buffer. swaps: see `replaced_tensors`.
     external: weak references to tensors whose memory is read, but that are neither arguments nor
     state. rng_draws: requests to the random stream. read: variables whose values Python took.
     views: which new tensors are views. aliases: the alias groups of the arguments;
@@ -109,25 +89,6 @@ class Trace:
         return size * dtype.itemsize
 
 
-class Snapshot:
-    """The tensors before a run: those passed in or reached, and all other live ones."""
-
-    def __init__(self, arguments: Signature, state: State) -> None:
-        self.tensors: list[TensorBase] = []
-        self.number: dict[int, int] = {}
-        for tensor in [*arguments.tensors, *state.tensors]:
-            if id(tensor) not in self.number:
-                self.number[id(tensor)] = len(self.tensors)
-                self.tensors.append(tensor)
-        self.fields = [(t._uop, t.grad, t._requires_grad, t.is_leaf) for t in self.tensors]
-        self.live = [(ref(t), t._uop) for t in live_tensors() if id(t) not in self.number]
-        self.ids = {id(t()) for t, _ in self.live}
-        graph = UOp(Ops.SINK, src=tuple(dict.fromkeys([uop for _, uop in self.live])))
-        # a reference to the nodes keeps the ids of their buffers valid
-        self.nodes = [u for u in graph.toposort() if u.op is Ops.BUFFER and binding.is_bound(u)]
-        self.bound = {id(binding.buffer_of(u)): u for u in self.nodes}
-
-
 def record_trace(
     function: Callable[..., Any],
     args: tuple[Any, ...],
@@ -150,8 +111,8 @@ def record_trace(
             tree = flatten(result, before.number, new, f"the result of {name}")
         except RecursionError as error:
             raise too_deep(result, f"the results of {name}", error) from None
-        stores = _item_stores(state, before, new)
-        grads = _grads(before, new)
+        stores = item_stores(state, before, new)
+        grads = grad_stores(before, new)
         add_bases(before.tensors, new)
         realize_with_bases([*new.values(), *before.tensors])
     _detach_outputs(before, new)
@@ -184,51 +145,6 @@ def _detach_outputs(before: Snapshot, new: Mapping[int, TensorBase]) -> None:
 
 
 # ---- effects -------------------------------------------------------------------------------------
-
-
-def _item_stores(state: State, before: Snapshot, new: dict[int, TensorBase]) -> list[StoreItem]:
-    """Items that the run stored in containers of the state."""
-    found = []
-    for number, container in enumerate(state.containers):
-        keys, values = container.read()
-        if len(keys) == len(container.keys) and all(map(is_, values, container.values)):
-            continue
-        old = dict(zip(container.keys, container.values))
-        if container.keys != keys[: len(container.keys)]:
-            found.append(
-                StoreItem(number, None, _Unsupported(f"it takes something out of {container.path}"))
-            )
-            continue
-        for key, value in zip(keys, values):
-            if key in old and old[key] is value:
-                continue
-            if _cannot_store(container, key, value, len(old)):
-                why = f"it changes {container.path}, at {key!r}"
-                found.append(StoreItem(number, None, _Unsupported(why)))
-            else:
-                path = f"{container.path}, at {key!r}"
-                found.append(StoreItem(number, key, flatten(value, before.number, new, path)))
-    return found
-
-
-def _cannot_store(container: Any, key: Any, value: Any, length: int) -> bool:
-    if container.kind is LIST:
-        return not isinstance(container.of, list) or key > length
-    return isinstance(container.of, MappingProxyType)
-
-
-@dataclass(frozen=True)
-class _Unsupported:
-    why: str
-
-
-def _grads(before: Snapshot, new: dict[int, TensorBase]) -> list[StoreGrad]:
-    found = []
-    for number, tensor in enumerate(before.tensors):
-        if tensor.grad is not before.fields[number][1]:
-            tree = flatten(tensor.grad, before.number, new, "a gradient")
-            found.append(StoreGrad(number, tree))
-    return found
 
 
 def _check_containers(args: Any, kwargs: Any, arguments: Signature) -> None:
@@ -267,69 +183,71 @@ def _build_replay(
     new: list[TensorBase],
     effects: list[Any],
 ) -> None:
-    for effect in effects:
-        if isinstance(effect.tree, _Unsupported):
-            raise Unreplayable(effect.tree.why)
+    """Complete a trace by its replay.
+
+    :raises Unreplayable: if the run did something that no replay can repeat.
+    """
+    check_effects(effects)
     if any(t.grad is not None for t in new):
         raise Unreplayable("a new tensor has a gradient")
-    nodes = [*arguments.nodes, *state.signature.nodes]
-    given = [binding.buffer_of(node) for node in nodes]
-    numbers = {node: number for number, node in enumerate(nodes)}
-    outputs: dict[UOp, int] = {}
-
-    def number_of(node: UOp) -> int:
-        found = numbers.get(node)
-        if found is not None:
-            return found
-        if id(binding.buffer_of(node)) in before.bound:
-            raise Unreplayable("it returns memory of a tensor that is neither argument nor state")
-        return len(nodes) + outputs.setdefault(node, len(outputs))
-
+    numbers = _BufferNumbers([*arguments.nodes, *state.signature.nodes], before)
     made.views = result_views(before.tensors, new)
     made.aliases = alias_groups(arguments.tensors, state)
-    made.specs = [spec_of(tensor, number_of) for tensor in new]
-    rebinds = []
-    for number, tensor in enumerate(before.tensors):
-        uop, _, flag, leaf = before.fields[number]
-        if is_view(tensor):
-            continue  # a view is derived from its base
-        if tensor._uop is not uop or (tensor._requires_grad, tensor.is_leaf) != (flag, leaf):
-            rebinds.append(RebindTensor(number, spec_of(tensor, number_of)))
+    made.specs = [spec_of(tensor, numbers) for tensor in new]
+    rebinds = rebound_tensors(before, numbers)
     made.effects = [*rebinds, *effects]
-    made.rebound = [turn.number for turn in rebinds]
-    made.swaps = _swaps(made.effects, before, state, new, nodes)
-    volatile = [id(draw[1]) for draw in record.draws if isinstance(draw, tuple)]
+    made.rebound = [rebind.number for rebind in rebinds]
+    made.swaps = replaced_tensors(made.effects, before, state, new, numbers.inputs)
+    made.outputs = [(u.src[0], u.arg, u.dtype) for u in numbers.outputs]
+    made.rng_draws = list(record.draws)
+    given = [binding.buffer_of(node) for node in numbers.inputs]
+    volatile = frozenset(id(draw[1]) for draw in record.draws if isinstance(draw, tuple))
     replay = Replay(
         record.steps,
         given,
         loose=len(arguments.nodes),
         known=before.bound,
         volatile=volatile,
-        outputs=[binding.buffer_of(node) for node in outputs],
+        outputs=[binding.buffer_of(node) for node in numbers.outputs],
         dynamic=[*arguments.values, *state.signature.values],
     )
-    volatile_set = frozenset(volatile)
-    _check_memory(replay, nodes)
+    _check_memory(replay, numbers.inputs)
     _check_values(record, {**state.signature.values, **arguments.values})
     if (array := state.untracked.first_read()) is not None:
         raise Unreplayable(f"it reaches {array}, which may change without a trace")
-    if (seen := _hidden_change(record, before, new, given)) is not None:
-        gc.collect()  # a reference cycle is garbage
-        del seen
-        seen = _hidden_change(record, before, new, given)
-    if seen is not None:
-        raise Unreplayable(seen)
-    made.outputs = [(u.src[0], u.arg, u.dtype) for u in outputs]
+    _check_hidden_changes(record, before, new, given)
     made.external = _external_tensors(replay, before)
-    made.rng_draws = list(record.draws)
     made.replay = replay
-    made.checks_aliases = bool(replay.written or made.views or made.effects) or has_existing(
-        made.tree
-    )
-    made.pattern = (
+    is_changing = bool(replay.written or made.views or made.effects)
+    made.checks_aliases = is_changing or has_existing(made.tree)
+    made.pattern = _pattern(made, replay, volatile)
+    replay.forget()
+
+
+class _BufferNumbers:
+    """Numbers of BUFFERs in a trace: the inputs, then the outputs in the order of their use."""
+
+    def __init__(self, inputs: list[UOp], before: Snapshot) -> None:
+        self.inputs, self.outputs = inputs, dict[UOp, int]()
+        self._numbers = {node: number for number, node in enumerate(inputs)}
+        self._before = before
+
+    def __call__(self, node: UOp) -> int:
+        """The number of a BUFFER. :raises Unreplayable: for one that is neither."""
+        found = self._numbers.get(node)
+        if found is not None:
+            return found
+        if id(binding.buffer_of(node)) in self._before.bound:
+            raise Unreplayable("it returns memory of a tensor that is neither argument nor state")
+        return len(self.inputs) + self.outputs.setdefault(node, len(self.outputs))
+
+
+def _pattern(made: Trace, replay: Replay, volatile: frozenset[int]) -> Any:
+    """All that a replay depends on, without memory: equal for two traces that do the same."""
+    return (
         replay.pattern(),
-        replay.numbers(volatile_set),
-        [draw if isinstance(draw, int) else draw[2:] for draw in record.draws],
+        replay.numbers(volatile),
+        [draw if isinstance(draw, int) else draw[2:] for draw in made.rng_draws],
         made.tree,
         [_shape_of(t) for t in made.specs],
         [_effect_shape(effect) for effect in made.effects],
@@ -337,62 +255,6 @@ def _build_replay(
         unbound_views(made.views),
         made.aliases,
     )
-    replay.forget()
-
-
-def _swaps(
-    effects: list[Any],
-    before: Snapshot,
-    state: State,
-    new: list[TensorBase],
-    given: Iterable[UOp],
-) -> list[tuple[int, int]] | None:
-    """(number in the state, number of the new tensor) of each replaced tensor of the state; None if
-    the effects on the state are not all replacements by tensors of the same layout."""
-    if state.signature.values:
-        return None  # the new tensors may have other values of variables
-    place = {id(t): number for number, t in enumerate(state.tensors)}
-    met = Counter(id(value) for c in state.containers for value in c.values)
-    met.update(id(before.fields[before.number[id(t)]][1]) for t in state.tensors)
-    over = Counter(
-        node for t in state.tensors for node in _nodes_of(before.fields[before.number[id(t)]][0])
-    )
-    taken = set(given)
-    found: list[tuple[int, int]] = []
-    for effect in effects:
-        target = None if isinstance(effect, StoreItem) else before.tensors[effect.number]
-        if target is not None and id(target) not in place:
-            continue
-        if isinstance(effect, RebindTensor) or not isinstance(effect.tree, NewLeaf):
-            return None
-        if isinstance(effect, StoreItem):
-            container = state.containers[effect.container]
-            old = dict(zip(container.keys, container.values)).get(effect.key)
-        else:
-            old = before.fields[effect.number][1]
-        if not isinstance(old, TensorBase) or met[id(old)] != 1 or id(old) not in place:
-            return None
-        uop, grad, flag, leaf = before.fields[before.number[id(old)]]
-        made = new[effect.tree.number]
-        nodes = _nodes_of(uop)
-        if len(nodes) != 1 or over[nodes[0]] != 1 or grad is not None:
-            return None
-        if uop.base is not nodes[0]:
-            return None  # it is detached from the memory
-        if (flag, leaf) != (made._requires_grad, made.is_leaf):
-            return None
-        if memory_layout(uop, {}, {}) != memory_layout(made._uop, {}, {}):
-            return None
-        (memory,) = _nodes_of(made._uop)
-        if memory in taken:
-            return None
-        taken.add(memory)
-        found.append((place[id(old)], effect.tree.number))
-    return found
-
-
-def _nodes_of(uop: UOp) -> list[UOp]:
-    return [u for u in traversal(uop) if u.op is Ops.BUFFER]
 
 
 def _shape_of(how: TensorSpec) -> Any:
@@ -403,6 +265,16 @@ def _effect_shape(effect: Any) -> Any:
     if isinstance(effect, RebindTensor):
         return effect.number, _shape_of(effect.how)
     return effect
+
+
+def _check_hidden_changes(
+    record: Recording, before: Snapshot, new: list[TensorBase], given: Sequence[Buffer]
+) -> None:
+    """:raises Unreplayable: if the run changed or kept a tensor that is no result and no state."""
+    if _hidden_change(record, before, new, given) is not None:
+        gc.collect()  # a reference cycle is garbage
+        if (found := _hidden_change(record, before, new, given)) is not None:
+            raise Unreplayable(found)
 
 
 def _hidden_change(
