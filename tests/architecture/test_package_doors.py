@@ -5,6 +5,7 @@ numbers in `LEFT` may only fall.
 """
 
 import ast
+import importlib
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -89,6 +90,22 @@ def test_public_modules_are_there():
         if not ((CORE / f"{name}.py").exists() or (CORE / name / "__init__.py").exists())
     ]  # fmt: skip
     assert missing == []
+
+
+def starred():
+    """(door, module) where a door imports all public names of a module."""
+    for door in sorted(CORE.rglob("*.py")):
+        for node in ast.walk(ast.parse(door.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+                name = ".".join(("weft", *door.relative_to(CORE).with_suffix("").parts))
+                if name not in ("weft.__init__", "weft.optim"):  # for type checkers alone
+                    yield name.removesuffix(".__init__"), node.module
+
+
+@pytest.mark.parametrize(("door", "module"), starred())
+def test_a_door_lists_all_public_names_of_the_modules_that_it_re_exports(door, module):
+    listed, public = importlib.import_module(door).__all__, importlib.import_module(module).__all__
+    assert [name for name in public if name not in listed] == []
 
 
 def test_what_is_left_is_there_still():
