@@ -20,6 +20,7 @@ from weft.base.scalars import from_bits
 from weft.codegen.opt.search_space import Plan
 from weft.codegen.pipeline import lower
 from weft.device import Buffer, CompiledProgram, LinearProgram, OpenDevice, Runner
+from weft.engine.runners import concrete
 from weft.engine.timing import timed
 from weft.uop import Ops, UOp
 
@@ -115,9 +116,9 @@ class Measurement:
     def launch(self, runner: Runner, program: LinearProgram, half: bool = False) -> float:
         """Seconds of one run; variables are as large as they may be, or half as large."""
         values = [(v.vmin + v.vmax) // 2 if half else v.vmax for v in program.variables]
-        variables = {v: v.const_like(n) for v, n in zip(program.variables, values)}
+        bound = dict(zip(program.variables, values))
         handles = [self.buffers[slot].handle for slot in program.globals]
-        groups, items = (_fixed(s, variables) for s in (program.global_size, program.local_size))
+        groups, items = (concrete(s, bound) for s in (program.global_size, program.local_size))
         started = perf_counter()
 
         def run() -> float | None:
@@ -288,9 +289,3 @@ def as_floats(dtype: DType, data: bytes | memoryview) -> Any:
         table = numpy.array([float(from_bits(bits, dtype)) for bits in range(256)])
         return table[numpy.frombuffer(data, numpy.uint8)]
     return numpy.frombuffer(data, f"f{dtype.itemsize}").astype(numpy.float64)
-
-
-def _fixed(size: Any, variables: dict[UOp, UOp]) -> tuple[int, ...] | None:
-    if size is None:
-        return None
-    return tuple(n if isinstance(n, int) else int(n.substitute(variables)) for n in size)

@@ -18,7 +18,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import astuple, fields, is_dataclass
 from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any, cast
@@ -28,7 +28,7 @@ from weft.base.disk_cache import DiskCache
 from weft.base.errors import WeftError
 from weft.base.interrupts import let_through
 from weft.base.settings import settings
-from weft.codegen.opt.opts import Opt, OptKind
+from weft.codegen.opt.opts import opt_of
 from weft.device import ComputeCaps, Estimates, LinearProgram, OpenDevice
 from weft.uop import UOp, from_text, to_text
 
@@ -78,7 +78,7 @@ def find(
             local_size=_sizes(facts["local_size"]),
             estimates=Estimates(*map(_number, facts["estimates"])),
             source_ast=ast,
-            applied=tuple(Opt(OptKind(kind), *rest) for kind, *rest in facts["applied"]),
+            applied=tuple(opt_of(*opt) for opt in facts["applied"]),
         )
         return program, str(facts["source"])
     except (ValueError, TypeError, KeyError, WeftError):
@@ -97,7 +97,7 @@ def put(key: str, program: LinearProgram, source: str) -> None:
         "global_size": _written(program.global_size),
         "local_size": _written(program.local_size),
         "estimates": _written((estimates.ops, estimates.lds, estimates.bytes)),
-        "applied": [(opt.kind.value, opt.axis, opt.amount) for opt in program.applied],
+        "applied": list(map(astuple, program.applied)),
         "source": source,
     }
     _programs.put(key, json.dumps(facts).encode())

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
 from weft.base.disk_cache import DiskCache
@@ -18,7 +18,7 @@ from weft.base.errors import WeftError
 from weft.base.interrupts import let_through
 from weft.base.settings import settings
 from weft.base.text import failure_text
-from weft.codegen.opt.opts import Opt, OptError, OptKind
+from weft.codegen.opt.opts import OptError, opt_of
 from weft.codegen.opt.search_space import Plan, by_heuristic
 from weft.codegen.pipeline import loops_for
 from weft.device import OpenDevice
@@ -100,12 +100,12 @@ def key_of(ast: UOp, device: OpenDevice, width: int) -> str:
 
 
 def _plan_data(plan: Plan) -> list[Any]:
-    return [plan.prepared, [[opt.kind.value, opt.axis, opt.amount] for opt in plan.opts]]
+    return [plan.prepared, list(map(astuple, plan.opts))]
 
 
 def _plan_of(data: Any) -> Plan:
     prepared, opts = data
-    return Plan(tuple(Opt(OptKind(kind), axis, amount) for kind, axis, amount in opts), prepared)
+    return Plan(tuple(opt_of(*opt) for opt in opts), prepared)
 
 
 def encoded(found: SearchResult) -> bytes:

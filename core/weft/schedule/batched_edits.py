@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from weft.schedule.metadata import with_provenance_of
 from weft.schedule.use_def import is_pending, is_stored
 from weft.uop import UOp
 
@@ -28,7 +27,7 @@ def rebuild(sink: UOp, edits: Mapping[UOp, Edit]) -> dict[UOp, UOp]:
         if is_stored(node):
             done[node] = node
         elif (edit := edits.get(node)) is not None:
-            done[node] = with_provenance_of(edit(done), node)
+            done[node] = edit(done).with_provenance_of(node)
         else:
             done[node] = node.over(tuple([done.get(source, source) for source in node.src]))
     return done

@@ -17,7 +17,6 @@ from weft.base.dtype import dtypes
 from weft.base.scalars import truncate
 from weft.base.sequences import prod
 from weft.schedule.constants import constant_like, constant_of
-from weft.schedule.metadata import with_provenance_of
 from weft.schedule.use_def import SCALARS
 from weft.uop import GroupOp, Ops, PatternMatcher, Reduce, UOp, UPat, exec_alu, identity_element
 
@@ -80,7 +79,7 @@ def reduces_of_repeated_elements(node: UOp) -> UOp | None:
 
 def replacement_reduce(node: UOp, source: UOp, reduce: Reduce) -> UOp:
     """A reduce of `source` that replaces `node` or a part of it."""
-    return with_provenance_of(UOp(Ops.REDUCE_AXIS, node.dtype, (source,), reduce), node)
+    return UOp(Ops.REDUCE_AXIS, node.dtype, (source,), reduce).with_provenance_of(node)
 
 
 def _invariant_axes(source: UOp, axes: tuple[int, ...]) -> frozenset[int]:

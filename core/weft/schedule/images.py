@@ -62,7 +62,7 @@ def casts_to_images(node: UOp, ctx: ScheduleContext) -> UOp | None:
         return value
     if value.op is Ops.CONTIGUOUS and isinstance(value.dtype, ImageDType) and value.arg is None:
         value = value.src[0]
-    value = _as(value, image.base)
+    value = value.cast(image.base)
     return UOp(Ops.CONTIGUOUS, image, (value,)) if fits(image, value, ctx) else value
 
 
@@ -92,7 +92,7 @@ def copies_of_images(node: UOp) -> UOp | None:
     """copy(image) -> copy(cast(image, base)): images stay on their device"""
     if not isinstance(node.dtype, ImageDType):
         return None
-    return UOp(Ops.COPY, node.dtype.base, (_as(node.src[0], node.dtype.base), *node.src[1:]))
+    return UOp(Ops.COPY, node.dtype.base, (node.src[0].cast(node.dtype.base), *node.src[1:]))
 
 
 @images.rule(UPat(Ops.CAST, name="node"))
@@ -102,9 +102,5 @@ def casts_from_images(node: UOp) -> UOp | None:
     if value.dtype is node.dtype:
         return value
     if isinstance(value.dtype, ImageDType) and node.dtype is not value.dtype.base:
-        return _as(_as(value, value.dtype.base), node.dtype)
+        return value.cast(value.dtype.base).cast(node.dtype)
     return None
-
-
-def _as(value: UOp, dtype: DType) -> UOp:
-    return value if value.dtype is dtype else UOp(Ops.CAST, dtype, (value,))

@@ -148,24 +148,20 @@ class AstBuilder:
     def _assemble(self, key: tuple[UOp, ShapeTracker]) -> UOp:
         node, st = key
         if (row := self.rows.get(node)) is not None:
-            plain = st.contiguous and tuple(st.shape) == tuple(row.shape)
-            return row if plain else row.view(self._unbound(st))
+            return self._viewed(row, st, row.shape)
         if self._is_read(node):
             return self._load(node, st)
         if node.op in SCALARS:
             return self._scalar(node)
         self.nodes[node] = None
         if node.op is Ops.IOTA:
-            plain = st.contiguous and st.shape == node.shape
-            count = UOp(Ops.IOTA, node.dtype, (), node.arg)
-            return count if plain else count.view(self._unbound(st))
+            return self._viewed(UOp(Ops.IOTA, node.dtype, (), node.arg), st, node.shape)
         if node.op is Ops.REDUCE_AXIS:
             source = node.src[0]
             child = self._key(source, ShapeTracker.from_shape(source.shape))
             value = self._with_axes(self._masked(source, child), source.shape)
             reduced = UOp(Ops.REDUCE_AXIS, node.dtype, (value,), node.arg)
-            plain = st.contiguous and st.shape == node.shape
-            return reduced if plain else reduced.view(self._unbound(st))
+            return self._viewed(reduced, st, node.shape)
         if node.op in (Ops.CONTIGUOUS, Ops.ASSIGN):
             source = node.src[-1]
             return self._masked(source, self._key(source, st))
@@ -178,6 +174,11 @@ class AstBuilder:
         if node.op is Ops.CAST and src[0].dtype is node.dtype:
             return src[0]  # from an image, which is read in the dtype that it holds
         return UOp(node.op, node.dtype, src, node.arg)
+
+    def _viewed(self, value: UOp, st: ShapeTracker, shape: tuple[Any, ...]) -> UOp:
+        """A value of `shape` through a view; itself where that is all of it, in its order."""
+        plain = st.contiguous and tuple(st.shape) == tuple(shape)
+        return value if plain else value.view(self._unbound(st))
 
     def _with_axes(self, value: UOp, shape: tuple[Any, ...]) -> UOp:
         """A scalar that is to be reduced over axes has to have them."""

@@ -9,16 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from weft.base.provenance import describe
-from weft.uop import UOp, memo_slot
-
-_set_meta = memo_slot("meta")
-
-
-def with_provenance_of(node: UOp, original: UOp) -> UOp:
-    """`node` with the provenance of `original`, if it has none."""
-    if node.meta is None:
-        _set_meta(node, original.meta)
-    return node
+from weft.uop import UOp
 
 
 def provenance_of(nodes: Iterable[UOp]) -> tuple[Any, ...]:

@@ -405,10 +405,13 @@ class UOp(_Open):
         """The same node over other sources, with the provenance of this one."""
         if src == self.src:
             return self
-        node = UOp(self.op, self.dtype, src, self.arg)
-        if node.meta is None:
-            _set_meta(node, self.meta)
-        return node
+        return UOp(self.op, self.dtype, src, self.arg).with_provenance_of(self)
+
+    def with_provenance_of(self, original: UOp) -> UOp:
+        """Self, with the provenance of `original` if it has none."""
+        if self.meta is None and original.meta is not None:
+            _set_meta(self, original.meta)
+        return self
 
     # ---- traversal ----------------------------------------------------------------------------
 
@@ -552,8 +555,3 @@ def _unflatten(rows: list[tuple[Any, ...]]) -> UOp:
     if not nodes:
         raise WeftError("a pickled graph without nodes", asked="unpickling a UOp")
     return nodes[-1]
-
-
-def interned_count() -> int:
-    """The number of live nodes, for tests that nodes are freed."""
-    return len(_interned)

@@ -15,10 +15,9 @@ from typing import Any
 from weft.base import trace
 from weft.base.errors import SpecError
 from weft.uop.matcher import PatternMatcher
-from weft.uop.node import UOp, memo_slot
+from weft.uop.node import UOp
 
 _VISIT, _BUILD, _LINK = 0, 1, 2
-_set_meta = memo_slot("meta")
 
 
 def rewrite_map(
@@ -45,13 +44,13 @@ def rewrite_map(
                 node = UOp(original.op, original.dtype, src, original.arg)
                 break
         if node is not original and node in done:
-            done[original] = _with_provenance(original, done[node])
+            done[original] = done[node].with_provenance_of(original)
             continue
         replacement = matcher.rewrite(node, ctx) if table[node.op] else None
         if replacement is None:
             done[node] = node
             if node is not original:
-                done[original] = _with_provenance(original, node)
+                done[original] = node.with_provenance_of(original)
             continue
         stack: list[tuple[UOp, UOp, int]] = []
         waiting: set[UOp] = set()
@@ -76,7 +75,7 @@ def _settle(
         original, node, stage = stack.pop()
         if stage == _LINK:
             waiting.discard(original)
-            done[original] = _with_provenance(original, done[node])
+            done[original] = done[node].with_provenance_of(original)
             continue
         if original in done:
             continue
@@ -108,7 +107,7 @@ def _wait_for(
 ) -> None:
     """Replace `original` by the replacement of `replacement`."""
     if replacement in done:
-        done[original] = _with_provenance(original, done[replacement])
+        done[original] = done[replacement].with_provenance_of(original)
         return
     if replacement in waiting or replacement is original:
         raise SpecError(
@@ -120,13 +119,6 @@ def _wait_for(
     waiting.add(original)
     stack.append((original, replacement, _LINK))
     stack.append((replacement, replacement, _VISIT))
-
-
-def _with_provenance(original: UOp, node: UOp) -> UOp:
-    """`node`, with the provenance of `original` if it has none."""
-    if node.meta is None and original.meta is not None:
-        _set_meta(node, original.meta)
-    return node
 
 
 def graph_rewrite(

@@ -3,7 +3,6 @@
 from helpers.graphs import buffer
 from weft import Tensor
 from weft.schedule.batched_edits import rebuild
-from weft.schedule.metadata import with_provenance_of
 from weft.uop import UOp
 
 
@@ -29,5 +28,5 @@ def test_what_is_made_says_where_it_is_from():
     (item,) = total.schedule()
     assert "sum" in [known.name for known in item.metadata]
     plain = buffer() + 1
-    assert with_provenance_of(plain, buffer()) is plain and plain.meta is None
-    assert with_provenance_of(plain, from_sum).meta is from_sum.meta
+    assert plain.with_provenance_of(buffer()) is plain and plain.meta is None
+    assert plain.with_provenance_of(from_sum).meta is from_sum.meta

@@ -12,7 +12,7 @@ from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, SpecError
 from weft.uop import Ops, UOp
 from weft.uop.args import Reduce
-from weft.uop.node import _Entry, interned_count
+from weft.uop.node import _Entry, _interned
 from weft.uop.node import _interned as interned
 
 
@@ -84,15 +84,15 @@ def test_int_and_bool_constants_are_distinct():
 
 def test_unused_nodes_are_gone():
     gc.collect()
-    before = interned_count()
+    before = len(_interned)
     tree = UOp.variable("only_here", 0, 9) * 123 + 456
-    assert interned_count() > before
+    assert len(_interned) > before
     del tree
-    assert interned_count() == before
+    assert len(_interned) == before
 
 
 def test_a_deep_chain_builds_prints_pickles_and_dies():
-    before = interned_count()
+    before = len(_interned)
     node = UOp.variable("deep", 0, 9)
     for _ in range(100_000):
         node = node + 1
@@ -100,7 +100,7 @@ def test_a_deep_chain_builds_prints_pickles_and_dies():
     assert "100001 nodes" in repr(node)
     assert pickle.loads(pickle.dumps(node)) is node
     del node
-    assert interned_count() <= before + 1
+    assert len(_interned) <= before + 1
 
 
 def test_substitute_rebuilds_users_and_leaves_replacements_alone():
@@ -214,11 +214,11 @@ def test_the_entry_of_a_dead_node_is_replaced():
 def test_no_python_runs_when_a_node_dies(arg):
     """Where a signal handler raised meanwhile nobody would hear of it."""
     node = UOp(Ops.NOOP, dtypes.int, (UOp(Ops.CONST, dtypes.int, (), 7_300_001),), arg)
-    before, called = interned_count(), []
+    before, called = len(_interned), []
     sys.setprofile(lambda frame, event, _: called.append(event))
     del node
     sys.setprofile(None)
-    assert interned_count() == before - 2
+    assert len(_interned) == before - 2
     assert set(called) <= {"c_call", "c_return"}
 
 

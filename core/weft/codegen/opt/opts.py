@@ -55,12 +55,13 @@ class OptError(WeftError, ValueError):
     """This optimisation is not legal for this kernel."""
 
 
-def _read(kind: str, axis: int, amount: int) -> Opt:
+def opt_of(kind: str, axis: int, amount: int) -> Opt:
+    """The Opt of these plain data, which `dataclasses.astuple` gives."""
     return Opt(OptKind(kind), axis, amount)
 
 
 register_arg(
     Opt,
-    read=_read,
+    read=opt_of,
     write=lambda opt, text: f"Opt({opt.kind.value!r}, {opt.axis}, {opt.amount})",
 )
