@@ -102,7 +102,7 @@ def starred():
                     yield name.removesuffix(".__init__"), node.module
 
 
-@pytest.mark.parametrize(("door", "module"), starred())
+@pytest.mark.parametrize(("door", "module"), list(starred()))
 def test_a_door_lists_all_public_names_of_the_modules_that_it_re_exports(door, module):
     listed, public = importlib.import_module(door).__all__, importlib.import_module(module).__all__
     assert [name for name in public if name not in listed] == []
