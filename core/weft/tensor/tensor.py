@@ -13,13 +13,7 @@ from weakref import ref
 from weft.base.arguments import flag, kind_of, shown
 from weft.base.download import download
 from weft.base.dtype import DType, dtypes, element_dtype
-from weft.base.errors import (
-    ArgumentError,
-    DeviceError,
-    DTypeError,
-    IndexingError,
-    WrongKind,
-)
+from weft.base.errors import ArgumentError, DeviceError, DTypeError, IndexingError, WrongKind
 from weft.device import registry
 from weft.engine import stats
 from weft.shape.movement import SymbolicShape

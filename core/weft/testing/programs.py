@@ -15,11 +15,7 @@ from typing import Any
 
 from weft.base.errors import ScheduleError
 from weft.base.settings import settings
-from weft.testing import (  # they enter their steps
-    program_groups,
-    program_reduces,
-    program_writes,
-)
+from weft.testing import program_groups, program_reduces, program_writes  # they enter their steps
 from weft.testing.program_lines import Chooser, Drawn, Mismatch, Program, Seeded, filled
 from weft.testing.program_shards import Sharded
 from weft.testing.program_steps import STEPS

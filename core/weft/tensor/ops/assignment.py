@@ -9,13 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.base.dtype import DType, dtypes
-from weft.base.errors import (
-    ArgumentError,
-    CapabilityError,
-    DTypeError,
-    GradientError,
-    ShapeError,
-)
+from weft.base.errors import ArgumentError, CapabilityError, DTypeError, GradientError, ShapeError
 from weft.device import registry
 from weft.shape import ShapeTracker, View
 from weft.shape.movement import broadcast_shapes

@@ -8,9 +8,7 @@ from weft.base.arguments import flag, shown
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError
 from weft.base.promotion import least_upper_dtype, least_upper_float, promote_with_scalar
-from weft.tensor.ops.operators import (
-    is_boolean,
-)
+from weft.tensor.ops.operators import is_boolean
 from weft.tensor.protocol import TensorBase, TensorT, record
 from weft.tensor.types import ArrayLike
 from weft.uop import Ops, UOp

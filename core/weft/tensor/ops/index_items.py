@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.base.dtype import dtypes
-from weft.base.errors import (
-    IndexingError,
-    ShapeError,
-)
+from weft.base.errors import IndexingError, ShapeError
 from weft.base.sequences import prod
 from weft.device import registry
 from weft.shape.movement import broadcast_shapes, definite, say_shape

@@ -13,11 +13,7 @@ from typing import Any, Self
 
 from weft.base.arguments import index_of, shown
 from weft.base.dtype import dtypes
-from weft.base.errors import (
-    ArgumentError,
-    DTypeError,
-    IndexingError,
-)
+from weft.base.errors import ArgumentError, DTypeError, IndexingError
 from weft.shape.movement import broadcast_shapes, say_shape
 from weft.tensor.ops import gather_scatter, index_functions
 from weft.tensor.ops.index_bounds import check_index, check_labels

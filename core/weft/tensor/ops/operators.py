@@ -16,12 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 from weft.base.arguments import flag, shown
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import DeviceError, DTypeError
-from weft.base.promotion import (
-    least_upper_dtype,
-    least_upper_float,
-    promote_with_scalar,
-    read_as,
-)
+from weft.base.promotion import least_upper_dtype, least_upper_float, promote_with_scalar, read_as
 from weft.base.scalars import check_range
 from weft.shape.movement import broadcast_shapes
 from weft.tensor.autocast import answered_in

@@ -10,11 +10,7 @@ from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError
 from weft.base.promotion import promote_with_scalar
 from weft.tensor.autocast import answered_in
-from weft.tensor.ops.operators import (
-    is_boolean,
-    known_facts,
-    number_node,
-)
+from weft.tensor.ops.operators import is_boolean, known_facts, number_node
 from weft.tensor.protocol import TensorBase, TensorT, record
 from weft.tensor.types import ArrayLike
 from weft.uop import Ops

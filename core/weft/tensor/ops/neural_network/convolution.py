@@ -22,11 +22,7 @@ from weft.tensor.ops.neural_network.strided_windows import (
     spread_in_steps,
     windows_of_steps,
 )
-from weft.tensor.ops.sliding_windows import (
-    edges,
-    per_axis,
-    sliding_windows,
-)
+from weft.tensor.ops.sliding_windows import edges, per_axis, sliding_windows
 from weft.tensor.protocol import TensorBase, TensorT
 from weft.tensor.types import ArrayLike, Axes, DTypeLike
 

@@ -11,16 +11,8 @@ from weft.base.errors import ShapeError
 from weft.base.intmath import ceildiv
 from weft.base.promotion import least_upper_float, sum_acc_dtype
 from weft.base.sequences import prod
-from weft.tensor.ops.neural_network.strided_windows import (
-    in_steps,
-    windows_of_steps,
-)
-from weft.tensor.ops.sliding_windows import (
-    edges,
-    kernel_of,
-    per_axis,
-    sliding_windows,
-)
+from weft.tensor.ops.neural_network.strided_windows import in_steps, windows_of_steps
+from weft.tensor.ops.sliding_windows import edges, kernel_of, per_axis, sliding_windows
 from weft.tensor.protocol import TensorBase, TensorT
 from weft.tensor.types import ArrayLike, Axes
 

@@ -9,9 +9,7 @@ from weft.autograd import AGAIN
 from weft.base.arguments import choice
 from weft.base.dtype import dtypes
 from weft.base.errors import ShapeError
-from weft.tensor.ops.sliding_windows import (
-    per_axis,
-)
+from weft.tensor.ops.sliding_windows import per_axis
 from weft.tensor.ops.transcendental import value_with_derivative
 from weft.tensor.protocol import TensorBase, TensorT
 

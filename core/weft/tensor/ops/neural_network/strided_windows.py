@@ -15,9 +15,7 @@ from weft.autograd import gradient
 from weft.base.dtype import dtypes
 from weft.base.intmath import ceildiv
 from weft.base.promotion import least_upper_dtype, sum_acc_dtype
-from weft.tensor.ops.sliding_windows import (
-    windows_of_axis,
-)
+from weft.tensor.ops.sliding_windows import windows_of_axis
 
 Edges = Sequence[tuple[int, int]]
 
