@@ -23,7 +23,7 @@ from weft.device.machine import MachineModel
 class Banks(NamedTuple):
     """Shared memory: how many banks, bytes of the word of each, lanes that access it together."""
 
-    count: int
+    number: int
     word: int
     lanes: int
 
@@ -90,7 +90,7 @@ def cycles(strides: Sequence[int], itemsize: int, access: Access, banks: Banks) 
             element += lane % extent * step * strides[axis]
             lane //= extent
         addresses.append(element * itemsize)
-    together = max(1, min(banks.lanes, banks.count * banks.word // access.nbytes))
+    together = max(1, min(banks.lanes, banks.number * banks.word // access.nbytes))
     total = 0
     for first in range(0, banks.lanes, together):
         words: dict[int, set[int]] = {}
@@ -98,6 +98,6 @@ def cycles(strides: Sequence[int], itemsize: int, access: Access, banks: Banks) 
             for word in range(
                 address // banks.word, (address + access.nbytes - 1) // banks.word + 1
             ):
-                words.setdefault(word % banks.count, set()).add(word)
+                words.setdefault(word % banks.number, set()).add(word)
         total += max(map(len, words.values()))
     return total

@@ -78,7 +78,7 @@ class Adam(Optimizer):
         self._make_state()
         # What the two averages of the number 1 have reached, for each parameter a row: one kernel
         # moves all.
-        where = {"dtype": self.dtype, "device": self.device, "requires_grad": False}
+        where: dict[str, Any] = {"dtype": self.dtype, "device": self.device, "requires_grad": False}
         self.averages_of_one = Tensor.zeros(len(self.params), 2, **where).contiguous()
         self._set_weights()
         self.averages_of_one.realize()

@@ -85,7 +85,7 @@ class Optimizer:
 
     def _group(self, given: dict[str, Any]) -> ParamGroup:
         """A group of these parameters and options, with the defaults for what it does not say."""
-        options = {**self.defaults, **given}
+        options: dict[str, Any] = {**self.defaults, **given}
         for name in _NUMBERS & options.keys():
             options[name] = real(options[name], name)
         rate = self._number(_checked_rate(type(self).__name__, options.pop("lr")))

@@ -149,4 +149,5 @@ def stored(dtype):
         return numpy.dtype(dtype.fmt)
     ml_dtypes = pytest.importorskip("ml_dtypes", reason=f"NumPy alone has no {dtype.name}")
     names = {"fp8e4m3": "float8_e4m3fn", "fp8e5m2": "float8_e5m2"}
-    return numpy.dtype(getattr(ml_dtypes, names.get(dtype.name, dtype.name)))
+    name = names[dtype.name] if dtype.name in names else dtype.name
+    return numpy.dtype(getattr(ml_dtypes, name))

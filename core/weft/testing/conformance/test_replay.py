@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 import pytest
 
@@ -47,7 +49,7 @@ def test_one_submission_is_the_same_as_single_launches(weft_device, weft_compute
     for item in items:
         for buffer in item.bufs:
             buffer.allocate()
-        prg = lower_schedule_item(item).prg
+        prg: Any = lower_schedule_item(item).prg  # a kernel, neither a copy nor a view
         program = prg.p.program
         handles = tuple(item.bufs[slot].handle for slot in prg.slots)
         launches.append(Launch(prg.runner, handles, program.global_size, program.local_size))

@@ -51,7 +51,7 @@ class Timeline:
         for event in events:
             track = _track(event)
             number = tracks.setdefault(track, len(tracks) + 1)
-            row = {
+            row: dict[str, Any] = {
                 "name": str(event.facts.get("name", event.name)),
                 "cat": event.name,
                 "ph": "X",
