@@ -11,17 +11,16 @@ Source: Lam, Rothberg & Wolf, "The cache performance and optimizations of blocke
 
 from __future__ import annotations
 
-from weft.plugin import Access, AxisKind, Kernel, Ops, OptKind, UOp, extent_of
+from weft.plugin import Access, AxisKind, Kernel, Ops, OptKind, UOp, trip_count
 from weft_simd import thresholds
+from weft_simd.choice.axes import output_bytes
 
 
 def is_block(kernel: Kernel, load: Access, across: UOp, lane: UOp) -> bool:
     """Whether these two loops read one contiguous block, of a large copy that transposes it."""
     if kernel.reduces or kernel.fills or len(kernel.stores) != 1 or load.hidden:
         return False
-    row, rows = extent_of(across), extent_of(lane)
-    if not isinstance(row, int) or not isinstance(rows, int):
-        return False
+    row, rows = trip_count(across), trip_count(lane)
     nbytes = row * rows * load.node.dtype.itemsize
     machine = kernel.target.compute.machine
     least = thresholds.page_share(machine, thresholds.LEAST_BLOCK)
@@ -31,19 +30,7 @@ def is_block(kernel: Kernel, load: Access, across: UOp, lane: UOp) -> bool:
     beside = [step for loop, step in load.steps.items() if loop not in (across, lane)]
     if not beside or any(step % (row * rows) or step <= 0 for step in beside):
         return False
-    return _is_large(kernel)
-
-
-def _is_large(kernel: Kernel) -> bool:
-    """Whether the output exceeds the last-level cache."""
-    (store,) = kernel.stores
-    total = store.src[1].dtype.itemsize
-    for loop in kernel.nests[store]:
-        extent = extent_of(loop)
-        if not isinstance(extent, int):
-            return False
-        total *= extent
-    return 0 < kernel.target.compute.cache_bytes < total
+    return 0 < kernel.target.compute.cache_bytes < output_bytes(kernel)
 
 
 def order_by_reads(kernel: Kernel, lanes: dict[UOp, int]) -> bool:

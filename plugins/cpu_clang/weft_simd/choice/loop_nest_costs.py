@@ -28,6 +28,7 @@ from weft.plugin import (
     trip_count,
 )
 from weft_simd import thresholds
+from weft_simd.choice.axes import LOOP, loop_axis
 from weft_simd.choice.operand_packing import Panels
 
 
@@ -100,14 +101,6 @@ class LoopNestCosts:
         same = (one for one in self.kernel.reduces if loops_of(one) == loops)
         return list({access.node: access for one in same for access in self.inside[one]}.values())
 
-    def axis(self, loop: UOp, kinds: frozenset[AxisKind]) -> tuple[int, int] | None:
-        """(place, extent) of the rest of a loop; None if it is unrolled or unknown."""
-        place = self.kernel.axis_of(loop, kinds)
-        if place is None:
-            return None
-        extent = self.kernel.axes[place].extent
-        return (place, extent) if isinstance(extent, int) else None
-
     def steps(self, root: UOp, own: Collection[UOp]) -> int:
         """The operations of one iteration of these loops in a REDUCE or a STORE, without those of
         other reductions."""
@@ -168,13 +161,13 @@ class LoopNestCosts:
 
     def may_overlap(self, loop: UOp) -> bool:
         """Whether parts that do not divide the extent are allowed."""
-        place = self.kernel.axis_of(loop, frozenset({AxisKind.LOOP}))
+        place = self.kernel.axis_of(loop, LOOP)
         return place is not None and loop not in self.kernel.changing | self.kernel.once
 
     def may_pad(self, loop: UOp) -> bool:
         """Whether idle iterations may round an extent up if parts may not overlap: an output of a
         long reduction in a kernel that reads what it writes, as in an update of weights."""
-        place = self.kernel.axis_of(loop, frozenset({AxisKind.LOOP}))
+        place = self.kernel.axis_of(loop, LOOP)
         if place is None or loop not in self.kernel.changing or not self.is_output(loop):
             return False
         fixed = self.kernel.once | self.kernel.ordered
@@ -187,7 +180,7 @@ class LoopNestCosts:
 
     def split(self, kind: OptKind, loop: UOp, amount: int) -> bool:
         """Split a loop into lanes or instances, with idle iterations if parts may not overlap."""
-        known = self.axis(loop, frozenset({AxisKind.LOOP}))
+        known = loop_axis(self.kernel, loop)
         if known is not None and known[1] % amount and not self.may_overlap(loop):
             if not self.kernel.attempt(OptKind.PADTO, known[0], amount):
                 return False

@@ -18,7 +18,6 @@ from collections.abc import Mapping, Sequence
 
 from weft.plugin import (
     Access,
-    Axis,
     AxisKind,
     Feature,
     Kernel,
@@ -33,9 +32,8 @@ from weft.plugin import (
     trip_count,
 )
 from weft_simd import thresholds
+from weft_simd.choice.axes import LOOP, REDUCE, instances_of, known_extent
 from weft_simd.choice.reduction_loop_order import in_order
-
-_LOOP = frozenset({AxisKind.LOOP})
 
 
 class Panels:
@@ -81,7 +79,7 @@ class Panels:
         loops, largest = self._reuse_loops(lane), 0
         for reduce in self.reduces:
             terms = iteration_count(loops_of(reduce), 1)
-            largest = max(largest, terms * self._instances(lane) * reduce.dtype.itemsize)
+            largest = max(largest, terms * instances_of(self.kernel, lane) * reduce.dtype.itemsize)
         if not loops or (largest < self.unpacked and not self._needs_gather(lane)):
             return False
         if self._is_near(lane, loops):
@@ -119,7 +117,7 @@ class Panels:
             mine = next((loops for loops in found if loops), None)
             if mine is not None:
                 shared = mine if shared is None else [loop for loop in shared if loop in mine]
-        return [u for u in shared or () if self.kernel.axis_of(u, _LOOP) is not None]
+        return [u for u in shared or () if self.kernel.axis_of(u, LOOP) is not None]
 
     def _needs_gather(self, lane: UOp) -> bool:
         """Whether lanes read what is not contiguous, or has a gate, or consists of packed words."""
@@ -140,7 +138,7 @@ class Panels:
         ):
             return False
         tiles = math.prod(
-            _remaining_extent(a) for a in self.kernel.axes if a.home in loops and a.kind in _LOOP
+            known_extent(a) for a in self.kernel.axes if a.home in loops and a.kind in LOOP
         )
         mine = [access for access in self.inside[self.reduces[0]] if access.depends(lane)]
         (term,) = loops_of(self.reduces[0])
@@ -154,12 +152,6 @@ class Panels:
                 return False
         return bool(mine) and tiles < thresholds.MANY_TILES
 
-    def _instances(self, home: UOp) -> int:
-        """The unrolled instances and lanes of a loop."""
-        kinds = (AxisKind.UPCAST, AxisKind.VECTOR)
-        mine = (axis for axis in self.kernel.axes if axis.home is home and axis.kind in kinds)
-        return math.prod(_remaining_extent(axis) for axis in mine)
-
     def _reduction_block(self, reduce: UOp, lane: UOp) -> tuple[int, int] | None:
         """Which loop of a reduction is split for a panel, and how many iterations a panel has.
 
@@ -172,7 +164,7 @@ class Panels:
         beside = [a for a in self.inside[reduce] if self._is_across(a, reduce, lane)]
         across = bool(beside)
         itemsize = max((a.node.dtype.itemsize for a in self.inside[reduce]), default=1)
-        column = itemsize * max(self.lanes, self._instances(lane))
+        column = itemsize * max(self.lanes, instances_of(self.kernel, lane))
         limit = self.row_panel if across else self.panel
         if len(self.kernel.reduces) > 1:
             limit = self.scratch_bytes // len(self.kernel.reduces)
@@ -220,10 +212,10 @@ class Panels:
             return kernel.attempt(OptKind.PACK, first, 0)
         first = _fill_place_for_threads(kernel, first, thresholds.REUSED)
         inner = self._partial_sum_place(kernel, reduce, first)
-        place = kernel.axis_of(home, frozenset({AxisKind.REDUCE}))
+        place = kernel.axis_of(home, REDUCE)
         if inner is None or place is None:
             return False
-        written_out = trip_count(home, 1) // _remaining_extent(kernel.axes[place])  # unrolled terms
+        written_out = trip_count(home, 1) // known_extent(kernel.axes[place])  # unrolled terms
         if part % written_out:
             return False
         if kernel.axes[place].extent == part // written_out:
@@ -237,7 +229,7 @@ class Panels:
     def _strips_inside(self, kernel: Kernel, lane: UOp, first: int) -> int:
         """Pack several strips at once, and iterate over them in every tile, if the other factor
         comes from memory: it is read once for all of them. Gives the place of the inner loops."""
-        place = kernel.axis_of(lane, _LOOP)
+        place = kernel.axis_of(lane, LOOP)
         if place is None or place != first - 1 or len(self.reduces) != 1 or kernel.in_place:
             return first
         reads = self.inside[self.reduces[0]]
@@ -246,8 +238,8 @@ class Panels:
         if len(strip) != 1 or not any(map(self._is_long, beside)):
             return first
         terms = iteration_count(loops_of(self.reduces[0]), 1)
-        nbytes = terms * self._instances(lane) * strip[0].node.dtype.itemsize
-        strips = _remaining_extent(kernel.axes[place])
+        nbytes = terms * instances_of(self.kernel, lane) * strip[0].node.dtype.itemsize
+        strips = known_extent(kernel.axes[place])
         most = min(strips, self.panel // nbytes)
         if most < 2:
             return first
@@ -276,18 +268,18 @@ class Panels:
     def _partial_sum_place(self, kernel: Kernel, reduce: UOp, first: int) -> int | None:
         """The outermost loop whose partial sums fit in the cache beside a panel."""
         kinds = (AxisKind.UPCAST, AxisKind.VECTOR)
-        tile = math.prod(_remaining_extent(axis) for axis in kernel.axes if axis.kind in kinds)
+        tile = math.prod(known_extent(axis) for axis in kernel.axes if axis.kind in kinds)
         nbytes, trip_count = tile * reduce.dtype.itemsize, 1
         inner = sum(axis.kind <= AxisKind.LOOP for axis in kernel.axes)  # behind the last of them
         while (
             inner > first
-            and trip_count * _remaining_extent(kernel.axes[inner - 1]) * nbytes <= self.panel
+            and trip_count * known_extent(kernel.axes[inner - 1]) * nbytes <= self.panel
         ):
             inner -= 1
-            trip_count *= _remaining_extent(kernel.axes[inner])
+            trip_count *= known_extent(kernel.axes[inner])
         if trip_count >= thresholds.REUSED or inner == first:
             return inner
-        rows = _remaining_extent(kernel.axes[inner - 1])
+        rows = known_extent(kernel.axes[inner - 1])
         block = ceildiv(rows, ceildiv(rows * trip_count * nbytes, self.panel))
         if kernel.in_place:  # parts may not overlap
             block = max(n for n in range(1, block + 1) if rows % n == 0)
@@ -317,9 +309,9 @@ def _fill_place_for_threads(kernel: Kernel, first: int, least: int) -> int:
     rows = kernel.axes[first].extent
     if not kernel.target.compute.has(Feature.THREADS) or not isinstance(rows, int):
         return first
-    outside = math.prod(_remaining_extent(axis) for axis in kernel.axes[:first])
+    outside = math.prod(known_extent(axis) for axis in kernel.axes[:first])
     trip_count = math.prod(
-        _remaining_extent(axis) for axis in kernel.axes[first:] if axis.kind is AxisKind.LOOP
+        known_extent(axis) for axis in kernel.axes[first:] if axis.kind is AxisKind.LOOP
     )
     wanted = ceildiv(thresholds.THREAD_PARTS, outside)
     if trip_count // least < wanted:
@@ -350,7 +342,3 @@ def _has_cache_conflicts(accesses: Sequence[Access], reduce: UOp) -> bool:
         for loop in loops_of(reduce)
     )
     return any(nbytes > 0 and nbytes % (2 * thresholds.SAME_SET) == 0 for nbytes in apart)
-
-
-def _remaining_extent(axis: Axis) -> int:
-    return axis.extent if isinstance(axis.extent, int) else 1

@@ -10,7 +10,8 @@ Source: Allen & Kennedy, "Optimizing Compilers for Modern Architectures" (2001),
 
 from __future__ import annotations
 
-from weft.plugin import Access, AxisKind, Kernel, Ops, OptKind, UOp, extent_of
+from weft.plugin import AxisKind, Kernel, Ops, OptKind, UOp, trip_count
+from weft_simd.choice.axes import output_bytes
 
 
 def order_by_reads(kernel: Kernel, lanes: dict[UOp, int]) -> bool:
@@ -31,10 +32,11 @@ def order_by_reads(kernel: Kernel, lanes: dict[UOp, int]) -> bool:
     if len(loops) < 2:
         return False
     (first, outer), (second, inner) = loops[-2:]
-    if outer.home is inner.home or not _is_large(kernel, stores[0]):
+    is_large = 0 < kernel.target.compute.cache_bytes <= 2 * output_bytes(kernel)  # with the input
+    if outer.home is inner.home or not is_large:
         return False
-    row, few, many = extent_of(lane), outer.extent, inner.extent
-    if not (isinstance(row, int) and isinstance(few, int) and isinstance(many, int)):
+    row, few, many = trip_count(lane), outer.extent, inner.extent
+    if not (isinstance(few, int) and isinstance(many, int)):
         return False
     line = kernel.target.compute.machine.line_bytes
     if few > many or row * stores[0].node.src[1].dtype.itemsize < line:
@@ -49,14 +51,3 @@ def order_by_reads(kernel: Kernel, lanes: dict[UOp, int]) -> bool:
     if around is not None and kernel.target.compute.walks > 1:
         kernel.attempt(OptKind.UPCAST, around, 2)
     return True
-
-
-def _is_large(kernel: Kernel, store: Access) -> bool:
-    """Whether the input and the output together exceed the last-level cache."""
-    total = store.node.src[1].dtype.itemsize
-    for loop in kernel.nests[kernel.stores[0]]:
-        extent = extent_of(loop)
-        if not isinstance(extent, int):
-            return False
-        total *= extent
-    return 0 < kernel.target.compute.cache_bytes <= 2 * total

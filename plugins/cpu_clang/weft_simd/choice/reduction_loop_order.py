@@ -11,25 +11,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from weft.plugin import Access, AxisKind, Kernel, OptKind, UOp, loops_of
-
-_SUM = frozenset({AxisKind.REDUCE})
+from weft.plugin import Access, Kernel, OptKind, UOp, loops_of
+from weft_simd.choice.axes import REDUCE
 
 
 def order_by_stride(kernel: Kernel, reduce: UOp, accesses: Sequence[Access]) -> None:
     """Exchange the loops of a REDUCE until none has smaller steps than one inside of it."""
     wanted: list[UOp] = []
     given = in_order(kernel, loops_of(reduce))
-    if len(given) < 2 or any(kernel.axis_of(loop, _SUM) is None for loop in given):
+    if len(given) < 2 or any(kernel.axis_of(loop, REDUCE) is None for loop in given):
         return
     for loop in given:
         place = len(wanted)
         while place and _is_outside(loop, wanted[place - 1], accesses):
             place -= 1
         wanted.insert(place, loop)
-    places = sorted(place for loop in given if (place := kernel.axis_of(loop, _SUM)) is not None)
+    places = sorted(place for loop in given if (place := kernel.axis_of(loop, REDUCE)) is not None)
     for place, loop in zip(places, wanted):
-        now = kernel.axis_of(loop, _SUM)
+        now = kernel.axis_of(loop, REDUCE)
         if now is not None and now != place:
             kernel.attempt(OptKind.SWAP, place, now)
 
@@ -38,7 +37,7 @@ def in_order(kernel: Kernel, loops: Iterable[UOp]) -> list[UOp]:
     """The loops of a reduction in their present order, outermost first; unrolled ones come last."""
 
     def place(loop: UOp) -> tuple[int, int]:
-        known = kernel.axis_of(loop, _SUM)
+        known = kernel.axis_of(loop, REDUCE)
         return (len(kernel.axes) if known is None else known, loop.arg.id)
 
     return sorted(loops, key=place)

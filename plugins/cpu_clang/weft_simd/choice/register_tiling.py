@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 
-from weft.plugin import Access, AxisKind, Ops, OptKind, UOp, loops_of, may_pack
+from weft.plugin import Access, Ops, OptKind, UOp, loops_of, may_pack
 from weft_simd import thresholds
 from weft_simd.choice import (
     reduction_loop_order,
@@ -19,6 +19,7 @@ from weft_simd.choice import (
     streaming_reductions,
     tile_shapes,
 )
+from weft_simd.choice.axes import REDUCE, loop_axis
 from weft_simd.choice.loop_nest_costs import (
     LoopNestCosts,
     estimated_iterations,
@@ -38,10 +39,10 @@ class RegisterTiles(LoopNestCosts):
         own = set(loops_of(reduce))
         if self.short_rows or estimated_iterations(own) < thresholds.LEAST_TILED_TERMS:
             return
-        apply_skinny_gemm = self.kernel, reduce, self.lanes_of, accesses
-        if streaming_reductions.short_rows(
-            *apply_skinny_gemm, self.registers
-        ) or streaming_reductions.strips(*apply_skinny_gemm):
+        given = self.kernel, reduce, self.lanes_of, accesses
+        if streaming_reductions.reduce_short_rows(*given, self.registers):
+            return
+        if streaming_reductions.reduce_in_runs(*given):
             return
         if self.is_streaming_reduction(reduce, accesses):
             return
@@ -92,7 +93,7 @@ class RegisterTiles(LoopNestCosts):
         nest, own = self.kernel.nests[reduce], set(loops_of(reduce))
         loops = []
         for loop in sorted(nest - own, key=lambda u: u.arg.id):
-            known = self.axis(loop, frozenset({AxisKind.LOOP}))
+            known = loop_axis(self.kernel, loop)
             reused = any(not a.depends(loop) for a in accesses)
             if known is None or known[1] < 2 or not reused or not self.is_output(loop):
                 continue
@@ -114,9 +115,9 @@ class RegisterTiles(LoopNestCosts):
         if any(own in self.lanes_of for own in loops_of(reduce)):
             streaming_reductions.interleave_rows(self.kernel, loop)
             return True
-        known = self.axis(loop, frozenset({AxisKind.LOOP}))
+        known = loop_axis(self.kernel, loop)
         run = (
-            streaming_reductions.run_of(known[1], self.registers)
+            streaming_reductions.run_length(known[1], self.registers)
             if known and loop in self.lanes_of
             else 0
         )
@@ -142,11 +143,11 @@ class RegisterTiles(LoopNestCosts):
         zeros = self.zero_products[reduce]
         if zeros is None:
             return ()
-        kinds = frozenset({AxisKind.LOOP})
         fits = estimated_iterations(zeros.outputs) <= self.registers // 2
         whole = all(
-            self.axis(loop, kinds) == (self.kernel.axis_of(loop, kinds), estimated_trips(loop))
-            and self.is_output(loop)
+            self.is_output(loop)
+            and (known := loop_axis(self.kernel, loop)) is not None
+            and known[1] == estimated_trips(loop)
             for loop in zeros.outputs
         )
         if not fits or not whole:
@@ -263,7 +264,7 @@ class RegisterTiles(LoopNestCosts):
         lane = next((u for u in nest if u in self.lanes_of and u not in loops_of(reduce)), None)
         if lane is None or self.unrolled_instances(nest) > 1:
             return False
-        known = self.axis(lane, frozenset({AxisKind.LOOP}))
+        known = loop_axis(self.kernel, lane)
         if known is None or known[1] < 4 or not self.is_output(lane):
             return False
         runs = (thresholds.LONG_RUN, thresholds.SHORT_RUN)
@@ -276,7 +277,7 @@ class RegisterTiles(LoopNestCosts):
         """Unroll the loops whose products have structural zeros. The values of a loop body then."""
         zeros = self.zero_products[reduce]
         for loop in zeros.terms if zeros is not None else ():
-            place = self.kernel.axis_of(loop, frozenset({AxisKind.REDUCE}))
+            place = self.kernel.axis_of(loop, REDUCE)
             if self.kernel.attempt(OptKind.UNROLL, place, 0):
                 work *= estimated_trips(loop)
         return max(1, round(work * (1.0 if zeros is None else zeros.share)))
@@ -305,7 +306,7 @@ class RegisterTiles(LoopNestCosts):
         best = max(shared, key=lambda loop: shared[loop], default=None)
         if best is None or shared[best] <= 1.0:
             return 1
-        place = self.kernel.axis_of(best, frozenset({AxisKind.REDUCE}))
+        place = self.kernel.axis_of(best, REDUCE)
         return estimated_trips(best) if self.kernel.attempt(OptKind.UNROLL, place, 0) else 1
 
     def unroll(self, reduce: UOp) -> None:
@@ -326,7 +327,7 @@ class RegisterTiles(LoopNestCosts):
             limit = min(limit, max(1, thresholds.LONG_CHAINS // work))
         in_pairs = may_pack(reduce, self.kernel.target.compute.pair_dots)
         for loop in reversed(reduction_loop_order.in_order(self.kernel, loops)):
-            known = self.axis(loop, frozenset({AxisKind.REDUCE}))
+            known = loop_axis(self.kernel, loop, REDUCE)
             if known is None or known[1] == 1:
                 continue
             # a gather takes longer than the latency of an addition

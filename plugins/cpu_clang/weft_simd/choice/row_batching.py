@@ -22,11 +22,12 @@ from weft.plugin import (
     Ops,
     OptKind,
     UOp,
-    extent_of,
     iteration_count,
     loops_of,
+    trip_count,
 )
 from weft_simd import thresholds
+from weft_simd.choice.axes import LOOP
 
 _COSTLY = frozenset({Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.POW})
 
@@ -42,8 +43,8 @@ def batch_rows(
     row = _row(kernel, lanes_of)
     if row is None:
         return _batch_prefix_scans(kernel)
-    rows, place = extent_of(row), kernel.axis_of(row, frozenset({AxisKind.LOOP}))
-    if place is None or not isinstance(rows, int) or rows < thresholds.LEAST_BATCHED_ROWS:
+    rows, place = trip_count(row), kernel.axis_of(row, LOOP)
+    if rows < thresholds.LEAST_BATCHED_ROWS:
         return False
     nbytes = _row_bytes(kernel, inside, row)
     each = sum(nbytes.values())
@@ -62,9 +63,7 @@ def batch_rows(
         most = min(most, thresholds.BATCHED_ROWS_TOGETHER // 2)
     waste = 1.0 if kernel.in_place or row in kernel.once else thresholds.OVERLAP_WASTE
     amount = thresholds.even_part(rows, most, 2, waste)
-    if not amount:
-        return False
-    return kernel.attempt(OptKind.UPCAST, place, amount)
+    return amount > 0 and kernel.attempt(OptKind.UPCAST, place, amount)
 
 
 def _batch_prefix_scans(kernel: Kernel) -> bool:
@@ -72,7 +71,7 @@ def _batch_prefix_scans(kernel: Kernel) -> bool:
 
     Each level waits for the one before. Only additions with few operations qualify: comparisons,
     conditions and exponentials hide that latency."""
-    shared = frozenset.intersection(*kernel.nests.values()) if kernel.reduces else frozenset()
+    shared = _shared_loops(kernel)
     if len(shared) != 1 or len(kernel.reduces) < thresholds.SCAN_LEVELS or not kernel.fills:
         return False
     if _steps(kernel) > thresholds.SCAN_OPERATIONS * len(kernel.reduces):
@@ -82,11 +81,17 @@ def _batch_prefix_scans(kernel: Kernel) -> bool:
         if reduce.arg.op is not Ops.ADD or terms > thresholds.SCAN_TERMS:
             return False
     (row,) = shared
-    rows, place = extent_of(row), kernel.axis_of(row, frozenset({AxisKind.LOOP}))
-    if place is None or not isinstance(rows, int) or rows < thresholds.LEAST_BATCHED_ROWS:
+    rows, place = trip_count(row), kernel.axis_of(row, LOOP)
+    if rows < thresholds.LEAST_BATCHED_ROWS:
         return False
     counts = (n for n in range(kernel.target.compute.walks, 1, -1) if rows % n == 0)
     return any(kernel.attempt(OptKind.UPCAST, place, count) for count in counts)
+
+
+def _shared_loops(kernel: Kernel) -> frozenset[UOp]:
+    """The loops around everything in a kernel with reductions."""
+    nests = kernel.nests.values()
+    return frozenset[UOp].intersection(*nests) if kernel.reduces else frozenset()
 
 
 def _rows_from_memory(kernel: Kernel, whole: int, each: int) -> int:
@@ -109,7 +114,7 @@ def _steps(kernel: Kernel) -> int:
 def _row(kernel: Kernel, lanes_of: Mapping[UOp, int]) -> UOp | None:
     """The loop over rows around all nests, if every reduction has lanes along the row or few terms,
     and something along the row waits for a reduction. None if there is none."""
-    shared = frozenset.intersection(*kernel.nests.values()) if kernel.reduces else frozenset()
+    shared = _shared_loops(kernel)
     if len(shared) != 1 or not shared.isdisjoint(lanes_of):
         return None
     (row,) = shared

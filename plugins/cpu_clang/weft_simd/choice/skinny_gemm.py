@@ -16,10 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.plugin import Access, AxisKind, Kernel, Ops, OptKind, UOp, extent_of, loops_of
+from weft.plugin import Access, Kernel, Ops, OptKind, UOp, loops_of, trip_count
 from weft_simd import thresholds
-
-_LOOP, _SUM = frozenset({AxisKind.LOOP}), frozenset({AxisKind.REDUCE})
+from weft_simd.choice.axes import LOOP, REDUCE, all_or_nothing, instances_of
 
 
 def apply_skinny_gemm(kernel: Kernel, reduce: UOp, lane: UOp, accesses: Sequence[Access]) -> bool:
@@ -29,26 +28,19 @@ def apply_skinny_gemm(kernel: Kernel, reduce: UOp, lane: UOp, accesses: Sequence
     if len(loops) != 1 or len(kernel.reduces) != 1 or len(rows) != 1 or kernel.fills:
         return False
     (loop,), (row,) = loops, rows
-    whole = [extent_of(one) for one in (loop, lane, row)]
-    if not all(isinstance(extent, int) for extent in whole) or lane not in nest:
-        return False
-    trip_count, columns, height = map(int, whole)
+    terms, columns, height = map(trip_count, (loop, lane, row))
     matrix = next((a for a in accesses if _is_matrix(a, loop, lane, row)), None)
-    few = height < thresholds.SKINNY_LEAST_ROWS or trip_count < 8 * thresholds.SKINNY_ROWS
+    few = height < thresholds.SKINNY_LEAST_ROWS or terms < 8 * thresholds.SKINNY_ROWS
     if matrix is None or few or not _has_local_array(kernel):
         return False
     size = matrix.node.dtype.itemsize
     machine = kernel.target.compute.machine
     stride = thresholds.page_share(machine, thresholds.SKINNY_STRIDE)
     least = thresholds.l2_share(machine, thresholds.SKINNY)
-    if trip_count * columns * size < least or matrix.steps[loop] * size < stride:
+    if terms * columns * size < least or matrix.steps[loop] * size < stride:
         return False
-    trial = kernel.copy()
-    if not _apply_opts(trial, loop, lane, row, height * reduce.dtype.itemsize):
-        return False
-    for opt in trial.applied[len(kernel.applied) :]:
-        kernel.apply(opt)
-    return True
+    nbytes = height * reduce.dtype.itemsize
+    return all_or_nothing(kernel, lambda trial: _apply_opts(trial, loop, lane, row, nbytes))
 
 
 def _has_local_array(kernel: Kernel) -> bool:
@@ -68,25 +60,21 @@ def _is_matrix(access: Access, loop: UOp, lane: UOp, row: UOp) -> bool:
 
 def _apply_opts(kernel: Kernel, loop: UOp, lane: UOp, row: UOp, nbytes: int) -> bool:
     """nbytes: of the sums of one column."""
-    first, second = kernel.axis_of(lane, _LOOP), kernel.axis_of(row, _LOOP)
-    if first is None or kernel.axis_of(loop, _SUM) is None:
+    first, second = kernel.axis_of(lane, LOOP), kernel.axis_of(row, LOOP)
+    if first is None or kernel.axis_of(loop, REDUCE) is None:
         return False
     if second is not None and second < first:
         if not kernel.attempt(OptKind.SWAP, second, first):
             return False
         first, second = second, first
-    tiles = kernel.axes[first].extent
-    beside = [a.extent for a in kernel.axes if a.home is lane and a.kind > AxisKind.REDUCE]
-    wide = 1
-    for extent in beside:
-        wide *= int(extent) if isinstance(extent, int) else 1
+    tiles, wide = kernel.axes[first].extent, instances_of(kernel, lane)
     if not isinstance(tiles, int):
         return False
     most = min(thresholds.SKINNY_RUN, tiles // 2, _kept_bytes(kernel) // (wide * nbytes))
     run = thresholds.even_part(tiles, most, thresholds.SKINNY_SHORTEST_RUN)
     if not run or not kernel.attempt(OptKind.SPLIT, first, run):
         return False
-    place = kernel.axis_of(loop, _SUM)
+    place = kernel.axis_of(loop, REDUCE)
     return (
         place is not None
         and kernel.attempt(OptKind.SPLIT, place, thresholds.SKINNY_ROWS)

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 
 from weft.plugin import Access, AxisKind, Kernel, Ops, OptKind, UOp, ceildiv, extent_of, loops_of
 from weft_simd import thresholds
+from weft_simd.choice.axes import LOOP
 
 
 def unroll_windows(
@@ -35,7 +36,7 @@ def unroll_windows(
         return False
     best: tuple[float, int, int] | None = None
     for loop in sorted(kernel.nests[reduce].difference(own, lanes_of), key=lambda u: u.arg.id):
-        place, extent = kernel.axis_of(loop, frozenset({AxisKind.LOOP})), extent_of(loop)
+        place, extent = kernel.axis_of(loop, LOOP), extent_of(loop)
         if place is None or not isinstance(extent, int) or loop in kernel.once:
             continue
         for count in range(2, min(most, extent - 1) + 1):

@@ -11,10 +11,9 @@ Source: Lam, Rothberg & Wolf, "The cache performance and optimizations of blocke
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from weft.plugin import Axis, AxisKind, Kernel, Opt, OptKind, UOp, ceildiv, loops_of, ranges_of
+from weft.plugin import AxisKind, Kernel, Opt, OptKind, UOp, ceildiv, loops_of, ranges_of
 from weft_simd import thresholds
 from weft_simd.choice import (
     blocked_transpose,
@@ -24,6 +23,7 @@ from weft_simd.choice import (
     skinny_gemm,
     thread_parallelism,
 )
+from weft_simd.choice.axes import instances_of
 from weft_simd.choice.loop_nest_costs import estimated_iterations, estimated_trips
 from weft_simd.choice.register_tiling import RegisterTiles
 from weft_simd.choice.vector_lanes import VectorLanes
@@ -92,10 +92,7 @@ class _Choice(VectorLanes, RegisterTiles):
         for access in self.inside[reduce]:
             if access.depends(outer.home) or not access.depends(inner.home):
                 continue
-            side = math.prod(
-                _unrolled_extent(axis) for axis in kernel.axes if axis.home is inner.home
-            )
-            strip = terms * side * access.node.dtype.itemsize
+            strip = terms * instances_of(kernel, inner.home) * access.node.dtype.itemsize
             whole = terms * estimated_trips(inner.home) * access.node.dtype.itemsize
             if not strip <= stationary < 4 * whole:
                 return
@@ -107,8 +104,3 @@ class _Choice(VectorLanes, RegisterTiles):
                 if part > 1 and kernel.attempt(OptKind.SPLIT, second, part):
                     kernel.attempt(OptKind.SWAP, first, second)
             return
-
-
-def _unrolled_extent(axis: Axis) -> int:
-    inside = axis.kind in (AxisKind.UPCAST, AxisKind.VECTOR)
-    return axis.extent if inside and isinstance(axis.extent, int) else 1

@@ -16,8 +16,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from weft.plugin import Access, AxisKind, Kernel, Ops, OptKind, UOp, extent_of, loops_of
+from weft.plugin import (
+    Access,
+    AxisKind,
+    Kernel,
+    Ops,
+    OptKind,
+    UOp,
+    iteration_count,
+    loops_of,
+    trip_count,
+)
 from weft_simd import thresholds
+from weft_simd.choice.axes import LOOP, REDUCE, all_or_nothing, known_extent, loop_axis
 
 
 def streaming_output_loop(kernel: Kernel, reduce: UOp, accesses: Iterable[Access]) -> UOp | None:
@@ -27,9 +38,7 @@ def streaming_output_loop(kernel: Kernel, reduce: UOp, accesses: Iterable[Access
     if len(outputs) != 1 or len(kernel.reduces) != 1:
         return None
     (loop,) = outputs
-    extents = [extent_of(one) for one in (loop, *own)]
-    known = [extent for extent in extents if isinstance(extent, int)]
-    if len(known) < len(extents) or math.prod(known) < _large(kernel):
+    if iteration_count((loop, *own)) < _large(kernel):
         return None
     loads = [access for access in accesses if access.node.op is Ops.LOAD]
     each_once = any(all(map(access.depends, (loop, *own))) for access in loads)
@@ -40,16 +49,15 @@ def streaming_output_loop(kernel: Kernel, reduce: UOp, accesses: Iterable[Access
 def interleave_rows(kernel: Kernel, loop: UOp) -> bool:
     """Read as many rows at once as the processor prefetches access streams; False if that is one,
     or does not divide the rows. The Opt is applied, or nothing is."""
-    place = kernel.axis_of(loop, frozenset({AxisKind.LOOP}))
-    rows = kernel.axes[place].extent if place is not None else 0
-    if place is None or not isinstance(rows, int):
+    known = loop_axis(kernel, loop)
+    if known is None:
         return False
-    most = kernel.target.compute.walks
+    (place, rows), most = known, kernel.target.compute.walks
     several = next((n for n in range(most, most // 2, -1) if rows % n == 0 and n > 1), 0)
     return several > 0 and kernel.attempt(OptKind.UPCAST, place, several)
 
 
-def run_of(vectors: int, most: int) -> int:
+def run_length(vectors: int, most: int) -> int:
     """How many vectors of a row form one run; 0: any number."""
     for run in range(min(thresholds.LONGEST_RUN, most - 2), thresholds.SHORTEST_RUN - 1, -1):
         parts = vectors // run
@@ -58,7 +66,9 @@ def run_of(vectors: int, most: int) -> int:
     return 0
 
 
-def strips(kernel: Kernel, reduce: UOp, lanes_of: dict[UOp, int], reads: Sequence[Access]) -> bool:
+def reduce_in_runs(
+    kernel: Kernel, reduce: UOp, lanes_of: dict[UOp, int], reads: Sequence[Access]
+) -> bool:
     """Reduce the rows of a large matrix row by row, along runs whose sums are in a local array.
 
     Opts are applied, or nothing is. Runs of 1 KB, each in another page than the last, are read from
@@ -66,9 +76,8 @@ def strips(kernel: Kernel, reduce: UOp, lanes_of: dict[UOp, int], reads: Sequenc
     cache holds is read by runs in registers: rows whose stride is a power of two conflict in the
     sets of the L1 cache.
     """
-    own, nest = loops_of(reduce), kernel.nests[reduce]
-    lane = next((loop for loop in nest if loop in lanes_of and loop not in own), None)
-    if lane is None or len(own) != 1 or len(kernel.reduces) != 1 or kernel.fills:
+    own, nest, lane = loops_of(reduce), kernel.nests[reduce], _output_lane(kernel, reduce, lanes_of)
+    if lane is None or kernel.fills:
         return False
     if kernel.in_place or kernel.target.compute.limits.scratch_bytes < _strip_bytes(kernel):
         return False
@@ -78,27 +87,30 @@ def strips(kernel: Kernel, reduce: UOp, lanes_of: dict[UOp, int], reads: Sequenc
         kernel, rows, nest, own[0], lane
     ):
         return False
-    trial = kernel.copy()
-    if not _split_into_runs(trial, own[0], lane, reduce.dtype.itemsize * lanes_of[lane], len(rows)):
-        return False
-    for opt in trial.applied[len(kernel.applied) :]:
-        kernel.apply(opt)
-    return True
+    nbytes = reduce.dtype.itemsize * lanes_of[lane]
+    return all_or_nothing(
+        kernel, lambda trial: _split_into_runs(trial, own[0], lane, nbytes, len(rows))
+    )
 
 
-def short_rows(
+def _output_lane(kernel: Kernel, reduce: UOp, lanes_of: dict[UOp, int]) -> UOp | None:
+    """The output loop that has lanes, in a kernel of one reduction over one loop."""
+    own = loops_of(reduce)
+    if len(own) != 1 or len(kernel.reduces) != 1:
+        return None
+    return next((u for u in kernel.nests[reduce] if u in lanes_of and u not in own), None)
+
+
+def reduce_short_rows(
     kernel: Kernel, reduce: UOp, lanes_of: dict[UOp, int], reads: Sequence[Access], registers: int
 ) -> bool:
     """Reduce rows whose sums fit in registers, of a matrix that comes from memory. One access
     stream is faster by one thread than parts of rows are by several. The Opt is applied, or nothing
     is."""
-    own, nest = loops_of(reduce), kernel.nests[reduce]
-    lane = next((loop for loop in nest if loop in lanes_of and loop not in own), None)
-    if lane is None or len(own) != 1 or len(kernel.reduces) != 1:
+    own, nest, lane = loops_of(reduce), kernel.nests[reduce], _output_lane(kernel, reduce, lanes_of)
+    if lane is None:
         return False
-    columns, place = extent_of(lane), kernel.axis_of(lane, frozenset({AxisKind.LOOP}))
-    if place is None or not isinstance(columns, int):
-        return False
+    columns, place = trip_count(lane), kernel.axis_of(lane, LOOP)
     vectors = columns // lanes_of[lane]
     if columns % lanes_of[lane] or not 1 < vectors <= registers - thresholds.BESIDE_SUMS:
         return False
@@ -117,13 +129,11 @@ def _exceeds_cache(
 ) -> bool:
     """Whether every iteration of a nest reads another element, and all of them exceed the
     last-level cache, or `least` bytes."""
-    extents = [extent_of(one) for one in nest]
-    known = [extent for extent in extents if isinstance(extent, int)]
-    if len(known) < len(extents) or not all(map(access.depends, nest)):
+    if not all(map(access.depends, nest)):
         return False
     if least is None:
         least = thresholds.last_level_bytes(kernel.target.compute.machine)
-    return math.prod(known) * access.node.dtype.itemsize > least
+    return iteration_count(nest) * access.node.dtype.itemsize > least
 
 
 def _are_streamed_rows(
@@ -155,15 +165,12 @@ def _strip_bytes(kernel: Kernel) -> int:
 
 def _split_into_runs(kernel: Kernel, loop: UOp, lane: UOp, nbytes: int, matrices: int) -> bool:
     """nbytes: of the sums of one vector. matrices: how many are read for each term."""
-    place = kernel.axis_of(lane, frozenset({AxisKind.LOOP}))
-    across = kernel.axis_of(loop, frozenset({AxisKind.REDUCE}))
+    along, across = loop_axis(kernel, lane), loop_axis(kernel, loop, REDUCE)
     outputs = [axis for axis in kernel.axes if axis.kind is AxisKind.LOOP]
-    if place is None or across is None or kernel.axes[place] is not outputs[-1]:
+    if along is None or across is None or kernel.axes[along[0]] is not outputs[-1]:
         return False
-    vectors, rows = kernel.axes[place].extent, kernel.axes[across].extent
-    beside = math.prod(axis.extent for axis in outputs[:-1] if isinstance(axis.extent, int))
-    if not isinstance(vectors, int) or not isinstance(rows, int):
-        return False
+    (place, vectors), (_, rows) = along, across
+    beside = math.prod(map(known_extent, outputs[:-1]))
     few = thresholds.LEAST_STREAM_ROWS
     together = max(few, thresholds.STREAM_ROWS // matrices)
     amount = next((n for n in range(together, few - 1, -1) if rows % n == 0), 0)
@@ -178,11 +185,11 @@ def _split_into_runs(kernel: Kernel, loop: UOp, lane: UOp, nbytes: int, matrices
     run = thresholds.even_part(vectors, most // nbytes, least)
     if not run or (run < vectors and not kernel.attempt(OptKind.SPLIT, place, run)):
         return False
-    across = kernel.axis_of(loop, frozenset({AxisKind.REDUCE}))
+    rows_axis = kernel.axis_of(loop, REDUCE)
     kind = OptKind.UNROLL if amount else OptKind.SPLIT
-    if across is None or not kernel.attempt(kind, across, amount or together):
+    if not kernel.attempt(kind, rows_axis, amount or together):
         return False
-    return kernel.attempt(OptKind.KEEP, across, place + (run < vectors))
+    return kernel.attempt(OptKind.KEEP, rows_axis, place + (run < vectors))
 
 
 def _max_run_bytes(kernel: Kernel, row: int, beside: int) -> int:

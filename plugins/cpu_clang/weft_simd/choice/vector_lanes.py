@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from weft.plugin import AxisKind, Ops, OptKind, UOp, ceildiv, extent_of
 from weft_simd import thresholds
+from weft_simd.choice.axes import LOOP, loop_axis
 from weft_simd.choice.blocked_transpose import is_block
 from weft_simd.choice.loop_nest_costs import LoopNestCosts
 
@@ -123,7 +124,7 @@ class VectorLanes(LoopNestCosts):
             if self.are_rows_gathered(lane):
                 loops = [(i, a) for i, a in enumerate(self.kernel.axes) if a.kind is AxisKind.LOOP]
                 rows = [place for place, axis in loops if axis.home is not lane]
-                place = rows[-1] if rows else self.kernel.axis_of(lane, frozenset({AxisKind.LOOP}))
+                place = rows[-1] if rows else self.kernel.axis_of(lane, LOOP)
                 if place is not None:
                     self.kernel.attempt(OptKind.UPCAST, place, thresholds.GATHERED_ROWS)
 
@@ -186,7 +187,7 @@ class VectorLanes(LoopNestCosts):
                 across = self.contiguous_loop(access, lane)
                 if across is None:
                     continue
-                known = self.axis(across, frozenset({AxisKind.LOOP}))
+                known = loop_axis(self.kernel, across)
                 if known is None or self.unrolled_instances(nest) > 1:
                     continue
                 side = self.lanes_of[lane]
@@ -201,11 +202,10 @@ class VectorLanes(LoopNestCosts):
     def unroll_two_cache_lines(self, lane: UOp, across: UOp) -> None:
         """Unroll two squares along the stores, which fill two adjacent cache lines; the loop along
         the loads is outside."""
-        kinds = frozenset({AxisKind.LOOP})
-        known = self.axis(lane, kinds)
+        known = loop_axis(self.kernel, lane)
         if known is None or known[1] < thresholds.STRIDED_BLOCK or known[1] % 2:
             return
         if self.kernel.attempt(OptKind.UPCAST, known[0], 2):
-            outer, inner = self.kernel.axis_of(across, kinds), self.kernel.axis_of(lane, kinds)
+            outer, inner = self.kernel.axis_of(across, LOOP), self.kernel.axis_of(lane, LOOP)
             if outer is not None and inner is not None and outer < inner:
                 self.kernel.attempt(OptKind.SWAP, outer, inner)

@@ -18,7 +18,7 @@ from weft.testing.reference.run import run_program
 from weft.uop import Ops, UOp
 from weft.uop.args import Reduce
 from weft_simd import thresholds
-from weft_simd.choice.streaming_reductions import run_of
+from weft_simd.choice.streaming_reductions import run_length
 
 TARGET = simd_target(
     ComputeCaps(vector_widths={dtypes.float: (4, 8, 16)}, vector_bytes=64, vector_registers=32)
@@ -80,7 +80,7 @@ def test_a_small_matrix_has_rows_side_by_side():
     [(192, 32, 16), (48, 32, 12), (144, 32, 16), (17, 32, 0), (192, 16, 12), (32, 32, 16)],
 )
 def test_runs_are_long_and_can_be_shared_out(vectors, registers, run):
-    assert run_of(vectors, registers) == run
+    assert run_length(vectors, registers) == run
 
 
 def keeping(scratch=1 << 20, cache=1 << 14, walks=1):
