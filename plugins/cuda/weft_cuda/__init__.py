@@ -32,7 +32,7 @@ weft_api = (1, 0)
 @hookimpl
 def weft_devices() -> list[DeviceFamily]:
     """One family; a GPU is named by its number."""
-    return [DeviceFamily("CUDA", priority=100, about="NVIDIA GPUs, by way of NVRTC")]
+    return [DeviceFamily("CUDA", priority=100, about="NVIDIA GPUs, with NVRTC")]
 
 
 @hookimpl

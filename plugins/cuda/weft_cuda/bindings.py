@@ -1,4 +1,4 @@
-"""The driver by way of cuda-bindings: plain functions that return their result's code first."""
+"""The driver through cuda-bindings: plain functions that return their result's code first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from cuda.bindings import driver as cuda
 
-from weft_cuda.beyond import Beyond, KernelGraph, Loaded, call, failed, forgive
+from weft_cuda.bindings_only import BindingsOnly, KernelGraph, Loaded, call, failed, forgive
 from weft_cuda.chip import Chip, read_chip
 from weft_cuda.driver import PROCESS, Context, Driver, Grid, Node, Parameters, Usage, closed
 
@@ -60,7 +60,9 @@ class BindingsContext:
         self.closed = False
         self._enter()
         self.stream = call(cuda.cuStreamCreate, _NON_BLOCKING)
-        self.beyond = Beyond(ordinal, int(self.handle), int(self.stream), self.chip.pools)
+        self.bindings_only = BindingsOnly(
+            ordinal, int(self.handle), int(self.stream), self.chip.pools
+        )
 
     def _enter(self) -> None:
         """Make it current in this thread, where whoever ran before may have left another."""
@@ -78,7 +80,7 @@ class BindingsContext:
     def allocate(self, nbytes: int) -> int:
         self._enter()
         if self.chip.pools:
-            return self.beyond.allocate(nbytes)
+            return self.bindings_only.allocate(nbytes)
         return int(call(cuda.cuMemAlloc, nbytes, doing=f"{nbytes} bytes"))
 
     def free(self, address: int) -> None:
@@ -88,7 +90,7 @@ class BindingsContext:
         if code:
             forgive(code)
         elif self.chip.pools:
-            self.beyond.free(address)
+            self.bindings_only.free(address)
         else:
             forgive(cuda.cuMemFree(address)[0])
 
@@ -117,12 +119,12 @@ class BindingsContext:
         # (perhaps to overwrite them) when they have been read.
         self._after(source)
         self._enter()
-        self.beyond.copy(dst, src, nbytes, source.beyond)
+        self.bindings_only.copy(dst, src, nbytes, source.bindings_only)
         source._after(self)
         return True
 
     def _after(self, other: BindingsContext) -> None:
-        """What is put into this stream from now on waits for all that is in the other's."""
+        """Later work of this stream waits for all earlier work of the other's."""
         event = other.event()
         other.record(event)
         self._enter()
@@ -163,11 +165,11 @@ class BindingsContext:
 
     def allow_shared(self, function: Loaded, nbytes: int) -> None:
         self._enter()
-        self.beyond.allow_shared(function, nbytes)
+        self.bindings_only.allow_shared(function, nbytes)
 
     def blocks(self, function: Loaded, threads: int, shared: int) -> int | None:
         self._enter()
-        return self.beyond.blocks(function, threads, shared)
+        return self.bindings_only.blocks(function, threads, shared)
 
     def launch(
         self, function: Loaded, grid: Grid, block: Grid, parameters: Parameters, shared: int = 0
@@ -181,7 +183,7 @@ class BindingsContext:
 
     def graph(self, nodes: Sequence[Node]) -> KernelGraph | None:
         self._enter()
-        return self.beyond.graph(self._within, nodes)
+        return self.bindings_only.graph(self._within, nodes)
 
     def synchronize(self) -> None:
         self._enter()

@@ -1,4 +1,4 @@
-"""The driver by way of pycuda, and of cuda-bindings for what pycuda lacks (see `beyond`).
+"""The driver through pycuda, and through cuda-bindings for what pycuda lacks (see `bindings_only`).
 
 Without cuda-bindings memory is not allocated in stream order, there are no graphs, and GPUs copy to
 each other through the host; all else is the same.
@@ -38,7 +38,7 @@ from weft_cuda.driver import (
 )
 
 if TYPE_CHECKING:
-    from weft_cuda.beyond import Beyond
+    from weft_cuda.bindings_only import BindingsOnly
 
 _NON_BLOCKING = 1  # a stream that does not wait for the one that has no name
 
@@ -139,12 +139,12 @@ def _chip(device: Any) -> Chip:
     return read_chip(ask, device.name(), int(device.total_memory()))
 
 
-def _beyond(ordinal: int, context: int, stream: int, pools: bool) -> Beyond | None:
+def _bindings_only(ordinal: int, context: int, stream: int, pools: bool) -> BindingsOnly | None:
     try:
-        found: Any = importlib.import_module("weft_cuda.beyond")
+        found: Any = importlib.import_module("weft_cuda.bindings_only")
     except ImportError:
         return None
-    made: Beyond = found.Beyond(ordinal, context, stream, pools)
+    made: BindingsOnly = found.BindingsOnly(ordinal, context, stream, pools)
     return made
 
 
@@ -164,10 +164,10 @@ class PycudaContext:
         self.closed = False
         atexit.register(_close_at_exit, weakref.ref(self))
         self.stream: Any = self.within(cuda.Stream, _NON_BLOCKING)
-        self.beyond: Beyond | None = self.within(
-            _beyond, ordinal, self.handle, int(self.stream.handle), self.chip.pools
+        self.bindings_only: BindingsOnly | None = self.within(
+            _bindings_only, ordinal, self.handle, int(self.stream.handle), self.chip.pools
         )
-        self.pools = self.chip.pools and self.beyond is not None
+        self.pools = self.chip.pools and self.bindings_only is not None
 
     def within(self, function: Callable[..., Any], *arguments: Any, doing: str = "") -> Any:
         """Call a function while the context is current. :raises DeviceError: if it fails."""
@@ -186,8 +186,8 @@ class PycudaContext:
     # ---- memory -----------------------------------------------------------------------------
 
     def allocate(self, nbytes: int) -> int:
-        if self.pools and self.beyond is not None:
-            return int(self.within(self.beyond.allocate, nbytes))
+        if self.pools and self.bindings_only is not None:
+            return int(self.within(self.bindings_only.allocate, nbytes))
         memory = self.within(cuda.mem_alloc, nbytes, doing=f"{nbytes} bytes")
         self._memory[int(memory)] = memory
         return int(memory)
@@ -195,8 +195,8 @@ class PycudaContext:
     def free(self, address: int) -> None:
         if self.process.over or self.closed:
             return
-        if self.pools and self.beyond is not None:
-            self.within(self.beyond.free, address)
+        if self.pools and self.bindings_only is not None:
+            self.within(self.bindings_only.free, address)
         else:
             self.within(self._memory.pop(address).free)
 
@@ -221,17 +221,17 @@ class PycudaContext:
             self.within(cuda.memcpy_dtod_async, dst, src, nbytes, self.stream)
             return True
         # pycuda has a function for this, which takes no contexts but its current one.
-        if self.beyond is None or source.beyond is None:
+        if self.bindings_only is None or source.bindings_only is None:
             return False
         # Two streams: this one starts when the other has made the bytes, and the other goes on
         # (perhaps to overwrite them) when they have been read.
         self._after(source)
-        self.within(self.beyond.copy, dst, src, nbytes, source.beyond)
+        self.within(self.bindings_only.copy, dst, src, nbytes, source.bindings_only)
         source._after(self)
         return True
 
     def _after(self, other: PycudaContext) -> None:
-        """What is put into this stream from now on waits for all that is in the other's."""
+        """Later work of this stream waits for all earlier work of the other's."""
         event = other.event()
         other.record(event)
         self.within(lambda: self.stream.wait_for_event(event.thing))
@@ -268,23 +268,23 @@ class PycudaContext:
         most = cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
         doing = f"{nbytes} bytes of shared memory"
         self.within(function.thing.set_attribute, most, nbytes, doing=doing)
-        if function.handle is not None and self.beyond is not None:
-            self.within(self.beyond.allow_shared, function.handle, nbytes)
+        if function.handle is not None and self.bindings_only is not None:
+            self.within(self.bindings_only.allow_shared, function.handle, nbytes)
 
     def blocks(self, function: _Kernel, threads: int, shared: int) -> int | None:
-        if self.beyond is None:
+        if self.bindings_only is None:
             return None
-        return int(self.within(self.beyond.blocks, self._handle(function), threads, shared))
+        return int(self.within(self.bindings_only.blocks, self._handle(function), threads, shared))
 
     def _handle(self, function: _Kernel) -> Any:
         """pycuda keeps the driver's handle to itself, so that the code is loaded a second time."""
-        if function.handle is None and self.beyond is not None:
-            function.handle = self.beyond.loaded(self.within, function.binary, function.name)
+        if function.handle is None and self.bindings_only is not None:
+            function.handle = self.bindings_only.loaded(self.within, function.binary, function.name)
             most = self.within(
                 function.thing.get_attribute,
                 cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES,
             )
-            self.within(self.beyond.allow_shared, function.handle, most)
+            self.within(self.bindings_only.allow_shared, function.handle, most)
         return function.handle
 
     def launch(
@@ -302,12 +302,12 @@ class PycudaContext:
             raise translated(error, doing) from None
 
     def graph(self, nodes: Sequence[Node]) -> Graph | None:
-        if self.beyond is None:
+        if self.bindings_only is None:
             return None
         own = [
             Node(self._handle(n.function), n.grid, n.block, n.parameters, n.shared) for n in nodes
         ]
-        return self.within(self.beyond.graph, self.within, own)
+        return self.within(self.bindings_only.graph, self.within, own)
 
     def synchronize(self) -> None:
         self.within(lambda: self.stream.synchronize(), doing="waiting for the GPU")

@@ -21,7 +21,7 @@ class Chip:
     :param block: largest block per dimension.
     :param grid: largest grid per dimension.
     :param shared_bytes: shared memory that a block may declare.
-    :param most_shared_bytes: what it may have if the launch asks for it.
+    :param most_shared_bytes: what it may have if the launch requests it.
     :param registers: 32-bit registers that a block may use.
     :param memory_bytes: of the device; None where there is none.
     :param pools: the driver allocates in stream order.
@@ -74,7 +74,7 @@ def read_chip(ask: Callable[[str], int], name: str, memory_bytes: int) -> Chip:
 
 _OFFLINE = Chip("sm_75", "offline")
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120")
-"""Those that can be asked for without hardware."""
+"""Those that are available without hardware."""
 _MOST_SHARED = {75: 64, 80: 163, 86: 99, 89: 99, 90: 227, 100: 227, 120: 99}
 """KiB of shared memory of one block, by compute capability times ten."""
 

@@ -10,7 +10,7 @@ from weft_cuda.nvrtc import Nvrtc, find_nvrtc
 
 OPTIONS = (
     "--std=c++17",
-    # The house's arithmetic: every operation rounds by itself, subnormal numbers are kept, division
+    # weft's arithmetic: every operation rounds by itself, subnormal numbers are kept, division
     # and square root are exact. What may be fused is written as such.
     "--fmad=false",
     "--ftz=false",
@@ -50,7 +50,7 @@ class NvrtcCompiler:
         return _number(self.arch) in self.nvrtc.architectures
 
     def options(self, binary: bool) -> tuple[str, ...]:
-        """What NVRTC is told."""
+        """The options for NVRTC."""
         if self.known:
             kind = "sm" if binary else "compute"
             return (f"--gpu-architecture={self.arch.replace('sm', kind, 1)}", *OPTIONS)

@@ -1,11 +1,12 @@
-"""What is asked of the driver, and which package answers.
+"""Driver interface: the functions of the CUDA driver that weft uses, and who implements them.
 
-`by_pycuda` answers by way of pycuda, `bindings` by way of cuda-bindings. Another back end is a
-module with a function ``start`` and a row in `BACKENDS`; ``WEFT_CUDA_DRIVER`` chooses one,
-otherwise the first that works is taken.
+`by_pycuda` implements it with pycuda, `bindings` with cuda-bindings. Another back end is a module
+with a function ``start`` and a row in `BACKENDS`; ``WEFT_CUDA_DRIVER`` selects one, otherwise the
+first that works is used.
 
-Addresses, of the device's memory and of the host's, are plain integers. Everything that can be is
-put into one stream per device and runs in order; `wait` and `synchronize` are where the host waits.
+Addresses, of the device's memory and of the host's, are plain integers. All work that can be
+asynchronous is in one stream per device and runs in order; the host waits in `wait` and
+`synchronize`.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Parameters:
         self.pointers = (ctypes.c_uint64 * pointers).from_buffer(self.memory)
         size = self._start + struct.calcsize(self._format)
         self.packed = memoryview(self.memory).cast("B")[:size]
-        """All of them behind each other, as a structure has them."""
+        """All of them as a structure."""
         base = ctypes.addressof(self.memory)
         places = [base + 8 * i for i in range(pointers)]
         for i in range(len(values)):
@@ -56,7 +57,7 @@ class Parameters:
             places.append(base + self._start + end - struct.calcsize(values[i]))
         self._places = (ctypes.c_uint64 * max(1, len(places)))(*places)
         self.address = ctypes.addressof(self._places)
-        """Of an array with the address of each parameter."""
+        """The address of an array with the address of each parameter."""
 
     def fill(self, addresses: Sequence[int], values: Sequence[int]) -> None:
         """Set all of them."""
@@ -66,7 +67,7 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Node:
-    """A launch that is to be bound with others.
+    """A launch in a graph.
 
     :param function: what `Context.load` gave.
     :param shared: bytes of shared memory beyond what the kernel declares.
@@ -81,7 +82,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a loaded kernel takes.
+    """The resources of a loaded kernel.
 
     :param threads: how many a block may have, with the registers that each of them needs.
     :param registers: of one thread.
@@ -157,7 +158,7 @@ class Context(Protocol):
         ...
 
     def allow_shared(self, function: Any, nbytes: int) -> None:
-        """Launches of it may ask for so much shared memory."""
+        """Let launches request so much dynamic shared memory."""
 
     def blocks(self, function: Any, threads: int, shared: int) -> int | None:
         """How many blocks one multiprocessor runs at a time; None if this back end cannot tell."""

@@ -1,4 +1,4 @@
-"""Many launches as one CUDA graph, whose parameters are changed where handles change."""
+"""CUDA graph: bind many launches into one submission, and update parameters that change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LaunchGraph:
         self._graph = graph
         self._parameters = [node.parameters for node in nodes]
         self._values = list(values)
-        # Launches whose parameters changed since the graph was told.
+        # Launches whose parameters changed since the last update of the graph.
         self._changed: set[int] = set()
         self._lock = threading.Lock()
         self._events: tuple[object, object] | None = None
@@ -56,21 +56,21 @@ class LaunchGraph:
         return cls(context, graph, nodes, [tuple(launch.values) for launch in launches])
 
     def setter(self, places: Sequence[tuple[int, int]]) -> Callable[[Memory], None]:
-        """What puts a handle in these places, each the number of a launch and of its argument."""
+        """A function that sets a handle in these places: numbers of a launch and an argument."""
         changed = self._changed
         spots = [(number, self._parameters[number].pointers, index) for number, index in places]
 
-        def put(handle: Memory) -> None:
+        def set_handle(handle: Memory) -> None:
             address = handle.address
             for number, pointers, index in spots:
                 if pointers[index] != address:
                     pointers[index] = address
                     changed.add(number)
 
-        return put
+        return set_handle
 
     def launch(self) -> None:
-        """Replay it with what stands in all places; only what changed is told to the driver."""
+        """Replay it with the current parameters; the driver gets only those that changed."""
         while self._changed:
             number = self._changed.pop()
             self._graph.update(number, self._parameters[number])

@@ -25,6 +25,7 @@ from weft_cuda.preamble import preamble
 from weft_cuda.shared import dynamic_array
 
 MANY_SUMS = 16
+"""Accumulators of a thread, so many that the compiler would spill some for a second block."""
 
 
 class CudaRenderer(CStyleRenderer):
@@ -62,19 +63,19 @@ class CudaRenderer(CStyleRenderer):
         return ""
 
     def wmma(self, call: UOp, sources: tuple[str, ...]) -> str:
-        """A matrix unit's work is a function of our own (see `matrix_units`)."""
+        """A matrix unit is a function of the preamble (see `matrix_units`)."""
         return f"{call.arg.name}({', '.join(sources)})"
 
     def shuffle(self, call: UOp, source: str) -> str:
-        """All lanes of a warp come here: the core guarantees it."""
+        """All lanes of a warp execute it: the core guarantees that."""
         return f"other_lane({source}, {call.arg})"
 
 
 def _bounds(program: LinearProgram) -> str:
-    """Threads of a block, so that the compiler gives each no more registers than there are.
+    """Threads of a block, which limit the registers that the compiler gives each.
 
-    Where a block has tiles in shared memory and a thread many sums, one block is enough: else the
-    compiler keeps some of them in memory to have room for more blocks.
+    If a block has tiles in shared memory and a thread many sums, one resident block is enough:
+    otherwise the compiler spills sums to allow more blocks.
     """
     sizes = program.local_size or ()
     threads = prod(size if isinstance(size, int) else int(size.vmax) for size in sizes)

@@ -1,7 +1,7 @@
 """Apple GPUs as weft devices: Metal Shading Language, command buffers, memory shared with the host.
 
 Every part is in the file of its name; this one answers the hooks. Importing loads nothing native:
-the Metal framework is asked for when a device is opened, and where it is missing opening says why.
+the Metal framework is imported when a device is opened; if it is missing, opening says why.
 Architectures that are not here can be generated code for by name (`weft_offline`).
 """
 
@@ -40,7 +40,7 @@ class OfflineGpu(Device):
 @hookimpl
 def weft_devices() -> list[DeviceFamily]:
     """One family, numbered as the system lists its GPUs; the system's own choice is the first."""
-    return [DeviceFamily("METAL", priority=40, about="Apple GPUs, by way of Metal")]
+    return [DeviceFamily("METAL", priority=40, about="Apple GPUs, with Metal")]
 
 
 @hookimpl

@@ -1,6 +1,6 @@
 """Buffers in shared storage: the host reads and writes the GPU's memory in place.
 
-A handle is a `Slice`: a buffer object and where in it the bytes begin. A buffer that is let go of
+A handle is a `Slice`: a buffer object and where in it the bytes begin. A buffer that is released
 while commands use it stays until they are done: command buffers retain what is encoded in them, and
 graphs keep what they point at.
 """

@@ -97,7 +97,7 @@ def describe(
 
 
 def _widths(dtype: DType) -> tuple[int, ...]:
-    """Loads and stores worth using: up to 16 bytes, and up to the language's four lanes."""
+    """Profitable loads and stores: up to 16 bytes, and up to the language's four lanes."""
     if dtype is dtypes.bool or dtype.itemsize == 8:
         return ()
     return tuple(n for n in access_widths(dtype, VECTOR_BYTES) if n <= VECTOR_LANES)

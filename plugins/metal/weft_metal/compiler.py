@@ -1,5 +1,5 @@
 """Source to a library, by the framework's own compiler, with exact arithmetic unless fast math was
-asked for (`Gpu.compile_options`).
+selected (`Gpu.compile_options`).
 
 The framework gives no bytes of a library made from source, so a kernel's binary is its source, and
 the library that was made to check it is kept for the runner. Across processes the system keeps

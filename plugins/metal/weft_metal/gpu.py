@@ -61,8 +61,8 @@ def load_framework() -> Any:
 
 
 def autorelease_pool() -> AbstractContextManager[Any]:
-    """What the framework gives without handing it over is let go of at the end of this block; a
-    program without a run loop has no other."""
+    """An autorelease pool: temporary objects of the framework are released at its end; a program
+    without a run loop has no other pool."""
     import objc
 
     return objc.autorelease_pool()
@@ -114,7 +114,7 @@ class Gpu(Device):
         return ARCHITECTURES[0]
 
     def compile_options(self) -> Any:
-        """How sources are compiled: exactly, unless fast math was asked for, under either of the
+        """How sources are compiled: exactly, unless fast math is on, under either of the
         names that systems have for it."""
         framework = self.framework
         options = framework.MTLCompileOptions.alloc().init()
@@ -142,7 +142,7 @@ class Gpu(Device):
             try:
                 encode(encoder)
             finally:
-                encoder.endEncoding()  # one that is let go of before it ends ends the process
+                encoder.endEncoding()  # releasing an encoder that is open ends the process
             return self._submit(commands, wait, keep)
 
     def _submit(self, command_buffer: Any, wait: bool, keep: Any) -> float | None:
@@ -152,13 +152,13 @@ class Gpu(Device):
             self.synchronize()
             return float(command_buffer.GPUEndTime() - command_buffer.GPUStartTime())
         if len(self._pending) >= 64:
-            # The queue itself holds no more; what is done is let go of.
+            # The queue itself holds no more: release the oldest.
             self._finish(self._pending.pop(0)[0])
         return None
 
     def synchronize(self) -> None:
-        """Wait for everything submitted. :raises DeviceError: if any of it failed; the first
-        failure is told, and nothing is left that waits."""
+        """Wait for everything submitted. :raises DeviceError: the first failure; nothing is left
+        that waits."""
         pending, self._pending = self._pending, []
         failure: DeviceError | None = None
         for command_buffer, _ in pending:
@@ -170,7 +170,7 @@ class Gpu(Device):
             raise failure
 
     def close(self) -> None:
-        """Wait, and let go of the queue."""
+        """Wait, and release the queue."""
         self.synchronize()
         self.queue = None
 

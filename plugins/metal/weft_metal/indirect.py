@@ -1,11 +1,11 @@
-"""Many launches as an indirect command buffer: encoded once, executed again and again.
+"""Indirect command buffer: encode many launches once, and execute them again and again.
 
 A replay costs one command buffer, whatever the number of launches; only launches whose memory or
 values changed are encoded anew, once earlier executions are done. Commands of an indirect command
-buffer run at once unless they are told to wait for those before them, as each of them is.
+buffer run concurrently unless a barrier orders them, which each command has here.
 
 What a command points at is neither kept alive nor made resident by it: buffers are held here, and
-the encoder is told of them at every execution; of the pipelines too on GPUs before
+the encoder gets them at every execution; and the pipelines too on GPUs before
 `PIPELINES_STAY`, which forget them otherwise.
 """
 
@@ -28,9 +28,9 @@ VALUES_ALIGNMENT = 256
 
 
 class IndirectGraph:
-    """Made by `of`; a graph that is told of changes one by one, too.
+    """A settable graph, made by `of`.
 
-    :param commands: the framework's indirect command buffer, with room for all launches.
+    :param commands: the framework's indirect command buffer, for all launches.
     """
 
     def __init__(self, device: Gpu, launches: Sequence[Launch], commands: Any) -> None:
@@ -44,7 +44,7 @@ class IndirectGraph:
         ]
         self.handles: list[list[Slice | None]] = [list(launch.handles) for launch in launches]
         self.values = [tuple(launch.values) for launch in launches]
-        self._constants, self._starts = self._room_for_values()
+        self._constants, self._starts = self._values_buffer()
         self._stale = set(range(len(launches)))
         self._resources: list[Any] = []
 
@@ -90,22 +90,21 @@ class IndirectGraph:
         return self._execute(wait)
 
     def setter(self, places: Sequence[tuple[int, int]]) -> Callable[[Slice], None]:
-        """What is called with a new handle for all these places, each the number of a launch and of
-        its argument."""
+        """A function that sets a handle in these places: numbers of a launch and an argument."""
         numbers = {number for number, _ in places}
         number, place = places[0]
 
-        def put(handle: Slice) -> None:
+        def set_handle(handle: Slice) -> None:
             if self.handles[number][place] is handle:
                 return
             for one, argument in places:
                 self.handles[one][argument] = handle
             self._stale |= numbers
 
-        return put
+        return set_handle
 
     def launch(self) -> None:
-        """Replay with what stands in all places."""
+        """Replay with the current handles and values."""
         self._execute(wait=False)
 
     def _execute(self, wait: bool) -> float | None:
@@ -148,13 +147,13 @@ class IndirectGraph:
             command.setKernelBuffer_offset_atIndex_(handle.buffer, handle.offset, place)
         if values:
             packed, start = runner.packed(values), self._starts[number]
-            room = self._constants.contents().as_buffer(self._constants.length())
-            room[start : start + len(packed)] = packed
+            memory = self._constants.contents().as_buffer(self._constants.length())
+            memory[start : start + len(packed)] = packed
             command.setKernelBuffer_offset_atIndex_(self._constants, start, len(handles))
         command.concurrentDispatchThreadgroups_threadsPerThreadgroup_(*self.sizes[number])
         command.setBarrier()
 
-    def _room_for_values(self) -> tuple[Any, list[int]]:
+    def _values_buffer(self) -> tuple[Any, list[int]]:
         """A buffer for the variables of all launches, and where each one's begin in it."""
         starts, nbytes = [], 0
         for runner in self.runners:

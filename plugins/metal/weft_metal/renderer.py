@@ -80,7 +80,7 @@ MSL = CDialect(
     memory_types={dtypes.bool: "uchar"},
     vectors=VECTORS,
     functions={
-        # The precise one rounds correctly, whatever the compiler is told about fast math.
+        # The precise one rounds correctly, whatever the setting of fast math.
         (Ops.SQRT, dtypes.float32): "precise::sqrt({0})",
         (Ops.TRUNC, dtypes.float32): "trunc({0})",
         (Ops.MULACC, dtypes.float32): "fma({0}, {1}, {2})",
@@ -151,7 +151,7 @@ class MetalRenderer(CStyleRenderer):
         return f"{kind}({place})"
 
     def wmma(self, call: UOp, sources: tuple[str, ...]) -> str:
-        """A matrix unit's work is a function of our own (see `matrix_units`)."""
+        """A matrix unit is a function of the preamble (see `matrix_units`)."""
         return f"{call.arg.name}({', '.join(sources)})"
 
     def shuffle(self, call: UOp, source: str) -> str:

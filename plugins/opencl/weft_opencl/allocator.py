@@ -67,7 +67,7 @@ class Memory:
 class BufferAllocator(Allocator[Memory]):
     """Memory of one device; copies come after what was launched on its queue.
 
-    Small copies to it are put in the queue from a copy of their bytes, and not waited for.
+    Small copies to it are enqueued from a copy of their bytes, and do not wait.
     """
 
     def __init__(self, device: OpenCLDevice) -> None:
@@ -141,7 +141,7 @@ class BufferAllocator(Allocator[Memory]):
             self._keep(copied)
 
     def _keep(self, copied: Any) -> None:
-        """Keep what is copied from until it is; what is done is let go of."""
+        """Keep the source of a copy until the copy is done."""
         events = self._under_way
         try:
             with self._lock:

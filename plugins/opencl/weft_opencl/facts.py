@@ -34,7 +34,7 @@ MOST_GROUPS = (1 << 31) - 1
 WIDEST = 16
 """Bytes: the widest access that is one transaction everywhere."""
 ROWS = 1 << 14
-"""Bytes of a row that stays on chip: on a processor's stack, or in local memory."""
+"""Bytes of a local row: on a processor's stack, or in local memory."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ class Facts:
     :param double: float64.
     :param half: float16.
     :param fused: multiply-add that rounds once, and is quick.
-    :param exact_division: float32 division and square root can be asked to be exact.
+    :param exact_division: float32 division and square root have an exact mode.
     :param modern: its language is OpenCL C 1.2 or newer.
-    :param objects: compiling without linking gives all that is worth keeping, and is quicker.
+    :param objects: compiling without linking gives all that can be cached, and is faster.
     :param own_declarations: kernels compile quicker if they declare what they call.
     :param group: the largest extent of a work group per dimension.
     :param group_items: the most work items of one group.
@@ -113,7 +113,7 @@ OFFLINE = {
         image_size=(16384, 16384),
     ),
 }
-"""Devices that need not be here, by the name under which ``weft_offline`` is asked for them."""
+"""Devices that need not be present, by the name that ``weft_offline`` is given."""
 
 
 def read(device: Any) -> Facts:

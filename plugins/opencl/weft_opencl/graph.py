@@ -1,4 +1,4 @@
-"""Many launches that are replayed: each has a kernel object of its own, whose arguments stay set.
+"""Launch graph: replay many launches, each with a kernel object that keeps its arguments.
 
 A replay is then one call of the driver for each launch. (Recording them once for all, as the
 extension ``cl_khr_command_buffer`` does, would fix their arguments, which differ between replays.)
@@ -19,7 +19,7 @@ from weft_opencl.runner import KernelRunner
 class LaunchGraph:
     """Launches bound together.
 
-    :param device: whose queue they are put in.
+    :param device: whose queue they are launched on.
     :param launches: all of kernels of this device.
     """
 
@@ -36,7 +36,7 @@ class LaunchGraph:
         self._lock = Lock()
         for number, launch in enumerate(launches):
             runner = launch.runner
-            assert isinstance(runner, KernelRunner)  # `of` has seen to it
+            assert isinstance(runner, KernelRunner)  # `of` checks it
             self._kernels.append(runner.another())
             self._sizes.append(runner.sizes(launch.global_size, launch.local_size))
             self._kinds.append(runner.kinds)
@@ -66,19 +66,19 @@ class LaunchGraph:
             self._values[number] = given
 
     def setter(self, places: Sequence[tuple[int, int]]) -> Callable[[Memory], None]:
-        """What puts a handle in these places, each the number of a launch and of its argument."""
+        """A function that sets a handle in these places: numbers of a launch and an argument."""
         spots = [(self._kernels[number].set_arg, self._held[number], i) for number, i in places]
 
-        def put(handle: Memory) -> None:
+        def set_handle(handle: Memory) -> None:
             for set_arg, held, index in spots:
                 if held[index] is not handle:
                     set_arg(index, handle.buffer)
                     held[index] = handle
 
-        return put
+        return set_handle
 
     def launch(self) -> None:
-        """Replay with what stands in all places. Raises as a launch does."""
+        """Replay with the current arguments. Raises as a launch does."""
         enqueue, queue = self._cl.enqueue_nd_range_kernel, self._queue
         try:
             for kernel, (total, items) in zip(self._kernels, self._sizes):

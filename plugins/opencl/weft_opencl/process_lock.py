@@ -25,7 +25,7 @@ except ImportError:  # no locks of this kind on this system, where PoCL 3 is not
     fcntl = None  # type: ignore[assignment]
 
 PLACES = 1 << 20
-"""Bytes of the file that stand for programs: two programs seldom share one."""
+"""Bytes of the file, each for some programs: two programs seldom share one."""
 
 _inside = Lock()
 

@@ -74,7 +74,7 @@ class KernelRunner:
     ) -> float | None:
         """Put it in the queue. Seconds by the device's clock if `wait`.
 
-        :raises OutOfMemory: if the driver has no room for what it allocates only now.
+        :raises OutOfMemory: if the driver has no memory for what it allocates late.
         :raises DeviceError: if it refuses the launch.
         """
         total, items = self.sizes(global_size, local_size)

@@ -25,7 +25,7 @@ def test_no_driver(monkeypatch):
 def test_no_package_that_speaks_to_it(monkeypatch, library):
     monkeypatch.delenv("WEFT_CUDA_DRIVER", raising=False)
     for name in list(sys.modules):
-        if name in ("weft_cuda.bindings", "weft_cuda.by_pycuda", "weft_cuda.beyond"):
+        if name in ("weft_cuda.bindings", "weft_cuda.by_pycuda", "weft_cuda.bindings_only"):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "cuda.bindings", None)
     monkeypatch.setitem(sys.modules, "pycuda.driver", None)

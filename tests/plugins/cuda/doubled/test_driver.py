@@ -22,7 +22,7 @@ from weft.plugin import (
     dtypes,
 )
 from weft_cuda import weft_compiler
-from weft_cuda.beyond import KernelGraph, Loaded
+from weft_cuda.bindings_only import KernelGraph, Loaded
 from weft_cuda.driver import PROCESS, Parameters, find_driver
 from weft_cuda.graph import LaunchGraph
 from weft_cuda.renderer import CudaRenderer
@@ -230,7 +230,7 @@ def step(x):
     return (doubled + doubled.sum()).realize()
 
 context = registry.open("CUDA").device.context
-assert context.beyond is None and context.chip.pools and not context.pools
+assert context.bindings_only is None and context.chip.pools and not context.pools
 for turn in range(4):
     kept = step(Tensor([1.0, turn], device="CUDA").realize())
 print(kept.tolist(), (kept.to("CUDA:1") + 1).tolist(), context.graph([]))

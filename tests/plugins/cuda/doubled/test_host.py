@@ -12,7 +12,7 @@ import pytest
 from weft import Tensor, jit
 from weft.device import registry
 from weft.plugin import BufferHints, DeviceError, DeviceUnavailable, OutOfMemory
-from weft_cuda.beyond import KernelGraph
+from weft_cuda.bindings_only import KernelGraph
 from weft_cuda.driver import Parameters
 from weft_cuda.staging import PIECE
 

@@ -1,5 +1,5 @@
-"""What pycuda has not, by way of cuda-bindings: allocation in stream order, copies from GPU to GPU,
-graphs, how many blocks run at a time.
+"""Driver functions that pycuda lacks, through cuda-bindings: stream-ordered allocation, peer
+copies, graphs, occupancy.
 
 Handles of contexts and streams are plain integers, whoever made them. The context of the GPU must
 be current in the thread that calls.
@@ -60,7 +60,7 @@ class Loaded:
                 pass  # the context is gone, and the code with it
 
 
-class Beyond:
+class BindingsOnly:
     """One GPU.
 
     :param ordinal: its number.
@@ -84,7 +84,7 @@ class Beyond:
     # ---- memory -----------------------------------------------------------------------------
 
     def allocate(self, nbytes: int) -> int:
-        """In stream order. What the pool keeps is given back where that makes room.
+        """In stream order. The pool releases unused memory before an allocation fails.
 
         :raises OutOfMemory: if that is not enough either.
         """
@@ -105,7 +105,7 @@ class Beyond:
         """In stream order."""
         forgive(cuda.cuMemFreeAsync(address, self.stream)[0])
 
-    def copy(self, dst: int, src: int, nbytes: int, source: Beyond) -> None:
+    def copy(self, dst: int, src: int, nbytes: int, source: BindingsOnly) -> None:
         """From the memory of another GPU; without the host, where they see each other."""
         self._befriend(source)
         call(
@@ -113,7 +113,7 @@ class Beyond:
             doing=f"{nbytes} bytes from GPU {source.ordinal} to GPU {self.ordinal}",
         )  # fmt: skip
 
-    def _befriend(self, other: Beyond) -> None:
+    def _befriend(self, other: BindingsOnly) -> None:
         """This GPU may read the other's memory, if the hardware lets it."""
         if other.ordinal in self._friends:
             return
@@ -138,7 +138,7 @@ class Beyond:
         return Loaded(within, binary, name)
 
     def allow_shared(self, kernel: Loaded, nbytes: int) -> None:
-        """Launches of it may ask for so much shared memory."""
+        """Let launches request so much dynamic shared memory."""
         most = cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         doing = f"{nbytes} bytes of shared memory"
         call(cuda.cuFuncSetAttribute, kernel.function, most, nbytes, doing=doing)
