@@ -72,7 +72,7 @@ def _realize(tensors: Sequence[Any]) -> None:
             binding.bind(node, buffer)
             stored[u] = node if u.shape == (array.size,) else node.reshape(array.shape)
             if tensor._requires_grad and not tensor.is_leaf:
-                history.remember(node, u.reshape((array.size,)))
+                history.save_graph(node, u.reshape((array.size,)))
         tensor._uop = stored[u]
 
 

@@ -1,4 +1,8 @@
-"""Reverse-mode differentiation: from a value back to its targets, every node once, iteratively."""
+"""Reverse-mode automatic differentiation: a traversal from a value back to its targets that visits
+each node once, without recursion.
+
+Source: A. Griewank, A. Walther, "Evaluating Derivatives", SIAM 2008, chapter 3 (reverse mode).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,14 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from types import MappingProxyType
 
 from weft.autograd.derivatives import AGAIN, is_checkpoint
-from weft.autograd.history import Identity, former, identity, is_lost, storage, way_back
+from weft.autograd.history import (
+    Identity,
+    identity,
+    is_graph_lost,
+    old_identity,
+    saved_graph,
+    storage,
+)
 from weft.autograd.rules import RULES, STOPS
 from weft.base.dtype import dtypes
 from weft.base.errors import GradientError
@@ -22,7 +33,7 @@ _HOLDS = frozenset({Ops.BUFFER, Ops.MULTI})
 _WHOLE = frozenset({Ops.BUFFER, Ops.MULTI, Ops.RESHAPE})
 _LOSING = frozenset({Ops.SHRINK, Ops.EXPAND})
 _NO_RESULT = 0x7FC5_3A91
-# what a value goes through unchanged
+# ops that do not change a value
 _SAME = (GroupOp.Identity - {Ops.DETACH}) | {Ops.CONTIGUOUS}
 
 
@@ -32,22 +43,22 @@ def leading_to(root: UOp, targets: Sequence[UOp]) -> list[UOp]:
 
 
 class Paths:
-    """The ways from a root back to targets, through memory that knows how it was computed.
+    """The paths from a root back to targets, also through memory with a saved graph.
 
-    nodes: what stands between, sources first. order: all that a gradient of the root meets. ways:
-    of such memory what was computed into it. former: of nodes that stand for what has been
-    overwritten the target whose value that was, or None. reached: the targets at the ends.
+    nodes: those on the paths, sources first. order: all that a gradient of the root visits. graphs:
+    the saved graph of each memory on them. old_versions: by placeholder of an old version, the
+    target whose value it was, or None. reached: the targets at the ends.
     """
 
     def __init__(
         self, root: UOp, targets: Sequence[UOp], ends: Container[UOp] = frozenset()
     ) -> None:
-        """ends: targets at which the ways end, whatever they were computed of."""
+        """ends: targets at which the paths end, although they have a graph."""
         self._ends = ends
-        self.ways: dict[UOp, UOp] = {}
-        self.former: dict[UOp, UOp | None] = {}
+        self.graphs: dict[UOp, UOp] = {}
+        self.old_versions: dict[UOp, UOp | None] = {}
         self._wanted = set(targets)
-        # of several targets in one memory the first: those after it are named by nobody any more
+        # of several targets in one memory the first: no name refers to the later ones
         self._memory: dict[Identity, UOp] = {}
         for target in targets:
             if target.op in _WHOLE and target.base.op in _HOLDS:
@@ -56,7 +67,7 @@ class Paths:
         self.order = self._order(root)
         self._find()
         self.reached = {node for node in self.nodes if node in self._wanted}
-        old = [t for node, t in self.former.items() if node in self.nodes]
+        old = [t for node, t in self.old_versions.items() if node in self.nodes]
         self.reached.update(t for t in old if t is not None)
 
     def _order(self, root: UOp) -> dict[UOp, None]:
@@ -87,24 +98,24 @@ class Paths:
     def _sources(self, node: UOp) -> tuple[UOp, ...]:
         if node.op not in _MEMORY:
             return () if node.op in STOPS and node not in self._wanted else node.src
-        way = way_back(node)
-        if way is not None:
-            self.ways[node] = way
-            return (way,)
-        if (memory := former(node)) is not None:
-            self.former[node] = self._memory.get(memory)
+        graph = saved_graph(node)
+        if graph is not None:
+            self.graphs[node] = graph
+            return (graph,)
+        if (memory := old_identity(node)) is not None:
+            self.old_versions[node] = self._memory.get(memory)
         return node.src if node.op is Ops.ASSIGN or node in self._wanted else ()
 
     def _find(self) -> None:
-        """Which nodes gradients flow through: those that are wanted, or reach such a node."""
-        wanted, found, ways, old = self._wanted, self.nodes, self.ways, self.former
+        """Find the nodes that gradients flow through: targets, and all that reach one."""
+        wanted, found, graphs, old = self._wanted, self.nodes, self.graphs, self.old_versions
         for node in self.order:
             if node in wanted:
                 found[node] = None
-            elif node in old and (old[node] is not None or is_lost(node)):
+            elif node in old and (old[node] is not None or is_graph_lost(node)):
                 found[node] = None
-            elif node in ways:
-                if ways[node] in found and dtypes.is_float(node.dtype):
+            elif node in graphs:
+                if graphs[node] in found and dtypes.is_float(node.dtype):
                     found[node] = None
             elif node.op not in STOPS:
                 for source in node.src:
@@ -125,8 +136,8 @@ def gradient(
     depend on it.
 
     `upstream` has the shape and dtype of root; `ends` as for `Paths`; `hooks` change the gradient
-    of a node before it flows on. Gradients of a node that is
-    used more than once are added up. Values that stand in memory are read there.
+    of a node before it flows on. Gradients of a node with several uses are accumulated. Realized
+    values are read from memory.
 
     :raises GradientError: for an op through which no gradient is known, and where the gradient
         depends on a value that has been overwritten.
@@ -138,7 +149,7 @@ def gradient(
 
     def add(node: UOp, part: UOp, of: UOp) -> None:
         known = gradients.get(node)
-        gradients[node] = _marked(part if known is None else known + part, of)
+        gradients[node] = _with_provenance(part if known is None else known + part, of)
 
     for node in reversed(paths.nodes):
         flowing = gradients.get(node)
@@ -147,14 +158,14 @@ def gradient(
         if node in hooks:
             flowing = gradients[node] = hooks[node](flowing)
         if node not in wanted:
-            # what is not requested is not needed again
+            # free a gradient that is no result
             del gradients[node]
         elif node in ends:
             continue
-        if node in paths.ways:
-            add(paths.ways[node], flowing, node)
-        elif node in paths.former:
-            target = paths.former[node]
+        if node in paths.graphs:
+            add(paths.graphs[node], flowing, node)
+        elif node in paths.old_versions:
+            target = paths.old_versions[node]
             if target is None:
                 raise _overwritten(node)
             add(target, flowing.reshape(target.shape), node)
@@ -165,7 +176,7 @@ def gradient(
         if is_checkpoint(node):
             arrivals.update((copy, flowing) for copy in _copies_in(node) if copy not in arrivals)
     found = [gradients.get(target) for target in targets]
-    return _from_memory(found, paths, arrivals) if paths.ways or arrivals else found
+    return _from_memory(found, paths, arrivals) if paths.graphs or arrivals else found
 
 
 def _parts(node: UOp, flowing: UOp, path: Container[UOp]) -> Sequence[UOp | None]:
@@ -184,9 +195,9 @@ def _parts(node: UOp, flowing: UOp, path: Container[UOp]) -> Sequence[UOp | None
 def _from_memory(
     found: list[UOp | None], paths: Paths, arrivals: Mapping[UOp, UOp]
 ) -> list[UOp | None]:
-    """Gradients that read what stands in memory rather than computing it again; and what is to be
-    computed again only once the gradient has arrived (`arrivals`)."""
-    there = _in_memory(paths.ways)
+    """Gradients that read realized values from memory. Values of checkpoints are computed again,
+    but not before the gradient has arrived (`arrivals`)."""
+    there = _in_memory(paths.graphs)
     done: dict[UOp, UOp] = {}
     stack = [(node, False) for node in found if node is not None]
     while stack:
@@ -196,12 +207,12 @@ def _from_memory(
         if node in there:
             done[node] = there[node]
             continue
-        if storage(node) is not node:  # what a kernel is to write: its sources stay what they are
+        if storage(node) is not node:  # a pending write of a kernel keeps its sources
             done[node] = node
             continue
         needs = (*node.src, arrivals[node]) if node in arrivals else node.src
         if is_checkpoint(node):
-            needs = node.src[:1]  # the other is no part of its value
+            needs = node.src[:1]  # the second source is no part of its value
         if not ready:
             stack.append((node, True))
             stack.extend([(source, False) for source in needs if source not in done])
@@ -211,16 +222,16 @@ def _from_memory(
             done[node] = node.over(tuple([done.get(source, source) for source in node.src]))
     result = [None if node is None else done[node] for node in found]
     for node in UOp(Ops.SINK, src=tuple([n for n in result if n is not None])).toposort():
-        if former(node) is not None:
+        if old_identity(node) is not None:
             raise _overwritten(node)
     return result
 
 
-def _in_memory(ways: Mapping[UOp, UOp]) -> dict[UOp, UOp]:
-    """What was computed, and where it stands, down through all that only moves it or marks it."""
+def _in_memory(graphs: Mapping[UOp, UOp]) -> dict[UOp, UOp]:
+    """The realized nodes and their memory, also below movement and marker ops."""
     there: dict[UOp, UOp] = {}
-    for memory, way in ways.items():
-        node, value = way, memory
+    for memory, graph in graphs.items():
+        node, value = graph, memory
         while node.op in _SAME or (node.op in GroupOp.Movement and node.op not in _LOSING):
             there.setdefault(node, value)
             source = node.src[0]
@@ -233,8 +244,8 @@ def _in_memory(ways: Mapping[UOp, UOp]) -> dict[UOp, UOp]:
 
 
 def _copies_in(checkpoint: UOp) -> list[UOp]:
-    """The copies of arguments that what is computed again is computed of; not those of checkpoints
-    inside of it."""
+    """The copies of arguments from which a checkpoint is computed again; without those of nested
+    checkpoints."""
     found = []
     seen: set[UOp] = set()
     stack = [checkpoint.src[1]]
@@ -249,10 +260,10 @@ def _copies_in(checkpoint: UOp) -> list[UOp]:
 
 
 def _after(value: UOp, arrival: UOp) -> UOp:
-    """`value`, in a form that cannot be computed before `arrival` is.
+    """`value` with a data dependence on `arrival`, so that it is computed later.
 
-    It asks whether the first element of `arrival` is one of the many NaNs that no computation has
-    for its result. Values on several devices, and of symbolic sizes, are computed at any time.
+    It compares the first element of `arrival` with a NaN payload that no computation produces.
+    Values on several devices, and of symbolic sizes, get no dependence.
     """
     device = value.device
     sizes = (*value.shape, *arrival.shape)
@@ -268,15 +279,15 @@ def _after(value: UOp, arrival: UOp) -> UOp:
 
 def _overwritten(memory: UOp) -> GradientError:
     return GradientError(
-        "what the gradient needs has been overwritten",
+        "memory that the gradient needs has been overwritten",
         asked="a gradient through values that are computed already",
         because=f"memory of shape {memory.shape} that they were computed from was written since",
         try_="call backward before the write, or write into a copy: x.clone()",
     )
 
 
-def _marked(part: UOp, node: UOp) -> UOp:
-    """The new nodes of a gradient are from the method of the node that they derive."""
+def _with_provenance(part: UOp, node: UOp) -> UOp:
+    """Set the provenance of new nodes of a gradient: the method of the node that they derive."""
     if settings.TRACEMETA or settings.CHECK:
         meta = node.meta
         if meta is not None:

@@ -1,18 +1,19 @@
-"""How the value in a memory came about: the way back that is left when a graph has been computed.
+"""Autograd history: the graph of a realized value, saved beside its memory for `backward`.
 
-Computing a value puts memory in the place of its graph. Where gradients are to flow through it,
-the graph is kept beside the memory, reaching as far down as the next memory that has one itself;
-nothing but the walk of gradients looks at it, so that no later schedule is the larger for it. It
-lives as long as the memory's node.
+Realizing a value replaces its graph by memory. If gradients may flow through it, the graph is saved
+beside the memory; it reaches down to the next memory that has a saved graph itself. Only the
+traversal of gradients reads it, so no schedule grows. It lives as long as the node of the memory.
 
-    remember(memory, value)     value, of the memory's flat shape, is what stands in it
-    way_back(node)              that graph, or None
-    overwritten(memory)         from now on graphs that were kept before do not mean what is in it
-    carried_out(write)          from now on what a kernel is to write, in such graphs, is there
-    computed(leaf, value)       from now on a leaf that waited, in such graphs, is that value
-    leave(memory, owner)        from now on memory is not the owner's any more; in such graphs it is
+    save_graph(memory, value)      `value`, of the flat shape of the memory, is what is in it
+    saved_graph(node)              that graph, or None
+    bump_version(memory)           the memory was written: graphs saved before mean the old version
+    write_executed(write)          a kernel that saved graphs wait for has run
+    leaf_realized(leaf, value)     a leaf in saved graphs has memory now
+    owner_moved(memory, owner)     `owner` has its value elsewhere; saved graphs mean the memory
 
 in:  BUFFER and MULTI nodes, spec.tensor      out: spec.tensor
+
+Source: PyTorch, saved tensors with version counters.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ from weft.uop.sharding import sharding_seen
 
 
 @dataclass(frozen=True, slots=True)
-class _Past:
-    """value: how what is in the memory came about; None where that is not known. when: since when.
-    before: the same of what was there before the last write. ever: whether anything ever had one.
-    settled: of several memories that kernels are to fill what they are once these have run.
+class _SavedGraph:
+    """value: the graph of the content of a memory; None if it is not known. when: the time it was
+    saved. before: the same of the version before the last write. ever: whether any version had one.
+    settled: for several buffers that kernels are about to fill, the node once these have run.
     """
 
     value: UOp | None
     when: int
-    before: _Past | None = None
+    before: _SavedGraph | None = None
     ever: bool = True
     settled: UOp | None = None
 
@@ -48,217 +49,214 @@ Identity: TypeAlias = tuple[Any, ...]
 _HOLDS = frozenset({Ops.BUFFER, Ops.MULTI})
 _set_history = memo_slot("_history")
 _clock = itertools.count(1)
-_written: WeakKeys[UOp, int] = WeakKeys()
-_carried: WeakKeys[UOp, int] = WeakKeys()
-# writes of kernels that wait, in graphs that are kept, and what they are now that some of what they
-# are computed of is there
-_awaited: WeakMembers[UOp] = WeakMembers()
-_forms: WeakKeys[UOp, UOp] = WeakKeys()
-_computed: WeakKeys[UOp, UOp] = WeakKeys()
-_remembering: WeakMembers[UOp] = WeakMembers()
-_former: WeakKeys[UOp, Identity] = WeakKeys()
-_left: WeakKeys[UOp, dict[Identity, list[tuple[Any, int]]]] = WeakKeys()
+_written_at: WeakKeys[UOp, int] = WeakKeys()
+_executed_at: WeakKeys[UOp, int] = WeakKeys()
+# pending writes of kernels in saved graphs, and their nodes after parts of them were realized
+_awaited_writes: WeakMembers[UOp] = WeakMembers()
+_current_forms: WeakKeys[UOp, UOp] = WeakKeys()
+_realized_leaves: WeakKeys[UOp, UOp] = WeakKeys()
+_with_graph: WeakMembers[UOp] = WeakMembers()
+_old_identities: WeakKeys[UOp, Identity] = WeakKeys()
+_moved_owners: WeakKeys[UOp, dict[Identity, list[tuple[Any, int]]]] = WeakKeys()
 
 owners: WeakKeyDictionary[UOp, list[Any]] = WeakKeyDictionary()
-"""By node whose value it was: kept for `weft.tensor.leaf_identities`."""
+"""By node the former owners of its value: for `weft.tensor.leaf_identities`."""
 
 
-def remember(memory: UOp, value: UOp) -> None:
-    """`value` is how what stands in `memory` came about."""
+def save_graph(memory: UOp, value: UOp) -> None:
+    """Save `value` as the graph of the content of `memory`."""
     now = next(_clock)
-    used = _memories(value)
+    used = _memory_read(value)
     own = [node for node in used if storage(node) is memory]
     if own:
-        # it was computed of what stood there before, or is a mark upon the value itself
-        old = old_value(memory, now)
+        # it was computed of the old version, or is a marker op on the value itself
+        old = old_version(memory, now)
         value = value.substitute({node: node for node in used} | dict.fromkeys(own, old))
-    past = _past(memory)
-    before = past.before if past is not None and past.value is None else None
+    saved = _saved(memory)
+    before = saved.before if saved is not None and saved.value is None else None
     waiting = {} if memory.op is Ops.BUFFER else {u: b for u, b in _parts(memory) if u is not b}
     settled = memory.substitute(waiting) if waiting else None
     for node in used:
-        _await(node)
+        _await_writes(node)
     for node, filled in ((memory, settled), (settled, None)):
         if node is not None:
-            _set_history(node, _Past(value, now, before, settled=filled))
-            _remembering.add(node)
+            _set_history(node, _SavedGraph(value, now, before, settled=filled))
+            _with_graph.add(node)
 
 
-def forget(memory: UOp) -> None:
-    """What stands in `memory` is a value without a past."""
-    if _past(memory) is not None:
+def clear_graph(memory: UOp) -> None:
+    """Drop the saved graph of a memory."""
+    if _saved(memory) is not None:
         _set_history(memory, None)
-        _remembering.discard(memory)
+        _with_graph.discard(memory)
 
 
-def settle(memory: UOp) -> None:
-    """Where nothing is remembered of it, have its slot say so: an empty one answers by an
-    exception, which is slow."""
-    if _past(memory) is None:
+def mark_without_graph(memory: UOp) -> None:
+    """Store None in an empty slot: reading an empty slot raises, which is slow."""
+    if _saved(memory) is None:
         _set_history(memory, None)
 
 
-def overwritten(memory: UOp) -> None:
-    """Something else is in `memory` now."""
-    if not in_use():
-        return  # there is nothing that could be wrong from now on
+def bump_version(memory: UOp) -> None:
+    """Note a write to `memory`: its saved graph belongs to the old version."""
+    if not is_tracking():
+        return  # no saved graph can become stale
     now = next(_clock)
     below = () if memory.op is Ops.BUFFER else _buffers(memory)
     for node in {memory: None, **dict.fromkeys(below)}:
-        _written[node] = now
-        past = _past(node)
-        if past is not None:
-            before = None if past.value is None else _Past(past.value, past.when)
-            _set_history(node, _Past(None, now, before))
+        _written_at[node] = now
+        saved = _saved(node)
+        if saved is not None:
+            before = None if saved.value is None else _SavedGraph(saved.value, saved.when)
+            _set_history(node, _SavedGraph(None, now, before))
 
 
-def follow(becomes: Mapping[UOp, UOp]) -> list[UOp]:
-    """Nodes are about to be replaced in all graphs: gives what becomes of values on several devices
-    that remember something, part by part. Hold it until the graphs do."""
+def replace_nodes(becomes: Mapping[UOp, UOp]) -> list[UOp]:
+    """Follow a replacement of nodes in all graphs. Returns the new nodes of sharded values with
+    saved graphs; the caller references them until the graphs do."""
     changed: list[UOp] = []
     if not becomes:
         return changed
-    for write in _awaited:
-        form = _forms.get(write, write)
+    for write in _awaited_writes:
+        form = _current_forms.get(write, write)
         if (new := form.substitute(becomes)) is not form:
-            _forms[write] = new
+            _current_forms[write] = new
     if sharding_seen():
-        for memory in _remembering:
+        for memory in _with_graph:
             if memory.op is Ops.MULTI and any(node is not below for node, below in _parts(memory)):
                 new = memory.substitute(becomes)
-                if new is not memory and new.op is Ops.MULTI and _past(new) is None:
-                    _set_history(new, _past(memory))
-                    _remembering.add(new)
+                if new is not memory and new.op is Ops.MULTI and _saved(new) is None:
+                    _set_history(new, _saved(memory))
+                    _with_graph.add(new)
                 changed.append(new)
     return changed
 
 
-def _await(memory: UOp) -> None:
-    """A graph that is kept reads this memory, which kernels may still have to fill."""
+def _await_writes(memory: UOp) -> None:
+    """Watch the pending writes of memory that a saved graph reads."""
     for node, below in _parts(memory):
-        if node is not below and node not in _carried:
-            _awaited.add(node)
+        if node is not below and node not in _executed_at:
+            _awaited_writes.add(node)
 
 
-def computed(leaf: UOp, value: UOp) -> None:
-    """A leaf that waited to be computed, and that graphs may have been kept of, is `value` now."""
-    if in_use() and leaf.op is Ops.CONTIGUOUS:
-        _computed[leaf] = value
-        for memory in _memories(value):
-            _await(memory)
+def leaf_realized(leaf: UOp, value: UOp) -> None:
+    """Replace a pending leaf in saved graphs by its realized `value`."""
+    if is_tracking() and leaf.op is Ops.CONTIGUOUS:
+        _realized_leaves[leaf] = value
+        for memory in _memory_read(value):
+            _await_writes(memory)
 
 
-def carried_out(write: UOp) -> None:
-    """The kernel of ASSIGN(memory, KERNEL) has run: its value is in the memory now."""
+def write_executed(write: UOp) -> None:
+    """Note that the kernel of ASSIGN(memory, KERNEL) has run."""
     now = next(_clock)
-    for node in _awaited:
-        if _forms.get(node, node) is write:
-            _carried[node] = now
-            _awaited.discard(node)
+    for node in _awaited_writes:
+        if _current_forms.get(node, node) is write:
+            _executed_at[node] = now
+            _awaited_writes.discard(node)
 
 
-def leave(memory: UOp, owner: Any) -> None:
-    """`owner`, any object, has its value elsewhere from now on."""
+def owner_moved(memory: UOp, owner: Any) -> None:
+    """Note that `owner`, any object, has its value in other memory from now on."""
     found = buffers(memory)
     if not found:
         return
     own = identity(memory)
-    if found[0] not in _left:
-        _left[found[0]] = {}
-    known = _left[found[0]].get(own, [])
-    _left[found[0]][own] = [*(k for k in known if k[0] is not owner), (owner, next(_clock))]
-    for old, of in _former.items():
+    if found[0] not in _moved_owners:
+        _moved_owners[found[0]] = {}
+    known = _moved_owners[found[0]].get(own, [])
+    _moved_owners[found[0]][own] = [*(k for k in known if k[0] is not owner), (owner, next(_clock))]
+    for old, of in _old_identities.items():
         if of == own:
             owners[old] = [*(k for k in owners.get(old, ()) if k is not owner), owner]
 
 
-def has_left() -> bool:
-    """Whether any owner has its value elsewhere than before."""
-    return len(_left) > 0
+def has_moved_owners() -> bool:
+    """Whether any owner has moved."""
+    return len(_moved_owners) > 0
 
 
-def in_use() -> bool:
-    """Whether any memory remembers anything."""
-    return len(_remembering) > 0
+def is_tracking() -> bool:
+    """Whether any memory has a saved graph."""
+    return len(_with_graph) > 0
 
 
 def storage(node: UOp) -> UOp:
-    """The memory of a node that a kernel is about to fill; else the node."""
+    """The memory of a pending ASSIGN of a kernel; any other node itself."""
     if node.op is Ops.ASSIGN and node.src[1].op is Ops.KERNEL:
         return storage(node.src[0])
     return node
 
 
-def way_back(node: UOp) -> UOp | None:
-    """How what stands in a memory came about, in its flat shape; None where that is not known.
+def saved_graph(node: UOp) -> UOp | None:
+    """The graph of the content of a memory, in its flat shape; None if it is not known.
 
-    Memory that has been overwritten since is another node in it, one that stands for the old value
-    (see `former`).
+    Memory that was overwritten since then appears in it as a placeholder of the old version.
     """
     memory = storage(node)
-    past = _past(memory)
-    if past is None or past.value is None:
+    saved = _saved(memory)
+    if saved is None or saved.value is None:
         return None
-    value, when = _with_computed_leaves(past.value), past.when
-    changed = {used: _as_it_is_now(used, when) for used in _memories(value)}
+    value, when = _with_realized_leaves(saved.value), saved.when
+    changed = {used: _current_version(used, when) for used in _memory_read(value)}
     if any(new is not old for old, new in changed.items()):
         value = value.substitute(changed)
         for new in changed.values():
-            _await(new)  # the graph holds on to what a write is now, not to what it was
-    if value is not past.value:
-        _set_history(memory, replace(past, value=value))
+            _await_writes(new)  # the graph references the current node of a write
+    if value is not saved.value:
+        _set_history(memory, replace(saved, value=value))
     return value
 
 
-def _with_computed_leaves(value: UOp) -> UOp:
-    """A graph over the memory of leaves that waited when it was kept."""
-    if not len(_computed):
+def _with_realized_leaves(value: UOp) -> UOp:
+    """A saved graph with pending leaves replaced by their memory."""
+    if not len(_realized_leaves):
         return value
     order = value.toposort(gate=lambda node: storage(node) is node)
-    changed = {node: _computed[node] for node in order if node in _computed}
+    changed = {node: _realized_leaves[node] for node in order if node in _realized_leaves}
     return value.substitute(changed) if changed else value
 
 
-def _as_it_is_now(used: UOp, when: int) -> UOp:
-    """What a memory in a graph that was kept at the time `when` is now: the memory, a node that
-    stands for what was in it, or the same node where a kernel is still to fill it."""
+def _current_version(used: UOp, when: int) -> UOp:
+    """The node for a memory in a graph that was saved at `when`: the memory, a placeholder of its
+    old version, or the same node if a kernel still has to fill it."""
     parts = [(used, storage(used))] if used.op is not Ops.MULTI else _parts(used)
-    since = [when if node is below else _carried.get(node, 0) for node, below in parts]
+    since = [when if node is below else _executed_at.get(node, 0) for node, below in parts]
     if not all(since):
         waiting = [node for (node, _), time in zip(parts, since) if not time]
-        return used.substitute({node: _forms.get(node, node) for node in waiting})
+        return used.substitute({node: _current_forms.get(node, node) for node in waiting})
     memory = used.substitute({node: below for node, below in parts if node is not below})
-    if any(_written.get(below, 0) > time for (_, below), time in zip(parts, since)):
-        return old_value(memory, min(since))
+    if any(_written_at.get(below, 0) > time for (_, below), time in zip(parts, since)):
+        return old_version(memory, min(since))
     return memory
 
 
-def former(node: UOp) -> Identity | None:
-    """The `identity` of the memory of which a node stands for what was in it before."""
-    return _former.get(node)
+def old_identity(node: UOp) -> Identity | None:
+    """The `identity` of the memory of which a node is the old version; None for other nodes."""
+    return _old_identities.get(node)
 
 
 def identity(memory: UOp) -> Identity:
-    """What tells a memory from all others, whether or not kernels have filled it."""
+    """A key of a memory, the same before and after kernels fill it."""
     return (memory.op, *(node.src[1].arg for node in buffers(memory)))
 
 
-def is_lost(node: UOp) -> bool:
-    """Whether what stands in a memory, or did before, came about in a way that is not known."""
-    past = _past(node)
-    return past is not None and past.value is None and past.ever
+def is_graph_lost(node: UOp) -> bool:
+    """Whether the content of a memory had a saved graph and lost it by a write."""
+    saved = _saved(node)
+    return saved is not None and saved.value is None and saved.ever
 
 
-def now() -> int:
-    """A time after all that has been told until now, and before all that follows."""
+def timestamp() -> int:
+    """A timestamp after all earlier notes and before all later ones."""
     return next(_clock)
 
 
-def old_value(memory: UOp, when: int | None = None, left_since: int | None = None) -> UOp:
-    """A node that stands for what was in `memory` before: nothing else is, and it has no bytes.
+def old_version(memory: UOp, when: int | None = None, left_since: int | None = None) -> UOp:
+    """A placeholder of the old version of `memory`: a new node without bytes.
 
-    It knows how that came about, if that was known at the time `when`. It is the value of those who
-    have left the memory since the time `left_since`, which is `when` by default.
+    It has the graph that the memory had at `when`. Its owners are those that have left the memory
+    since `left_since`, which is `when` by default.
     """
     left_since = when if left_since is None else left_since
     parts = {}
@@ -267,48 +265,48 @@ def old_value(memory: UOp, when: int | None = None, left_since: int | None = Non
         parts[node] = UOp(Ops.BUFFER, node.dtype, (node.src[0], unique), node.arg)
     made = memory.substitute(parts)
     for node, old in [*parts.items(), (memory, made)]:
-        _former[old] = identity(node)
+        _old_identities[old] = identity(node)
         if whose := _owners_since(node, left_since):
             owners[old] = whose
-        past = _past(node)
-        if past is not None:
-            known = past if past.value is not None and _is_before(past, when) else past.before
+        saved = _saved(node)
+        if saved is not None:
+            known = saved if saved.value is not None and _is_before(saved, when) else saved.before
             known = known if known is not None and _is_before(known, when) else None
-            _set_history(old, known or _Past(None, past.when))
+            _set_history(old, known or _SavedGraph(None, saved.when))
     return made
 
 
 def _owners_since(memory: UOp, when: int | None) -> list[Any]:
-    """Who has left a memory since a time."""
+    """The owners that have left a memory since a time."""
     if when is None:
         return []
     first = next(iter(buffers(memory)), memory)
-    known = _left.get(first, {}).get(identity(memory), ())
+    known = _moved_owners.get(first, {}).get(identity(memory), ())
     return [who for who, until in known if when < until]
 
 
-def _is_before(past: _Past, when: int | None) -> bool:
-    return when is None or past.when <= when
+def _is_before(saved: _SavedGraph, when: int | None) -> bool:
+    return when is None or saved.when <= when
 
 
-def _memories(value: UOp) -> list[UOp]:
-    """The memory that a graph reads; of what kernels are about to fill the node that says so."""
+def _memory_read(value: UOp) -> list[UOp]:
+    """The memory that a graph reads; pending memory as the ASSIGN of its kernel."""
     order = value.toposort(gate=lambda node: storage(node) is node and node.op not in _HOLDS)
     return [node for node in order if storage(node) is not node or node.op in _HOLDS]
 
 
 def buffers(memory: UOp) -> list[UOp]:
-    """The buffers in which a value stands, or will stand once kernels have run."""
+    """The buffers of a value, also those that kernels still have to fill."""
     return [below for _, below in _parts(memory)]
 
 
 def _parts(memory: UOp) -> list[tuple[UOp, UOp]]:
-    """The buffers of which a value on several devices consists, each with its `storage`."""
+    """(node, its `storage`) of each buffer of a value on several devices."""
     order = memory.toposort(gate=lambda node: storage(node) is node)
     return [(node, below) for node in order if (below := storage(node)).op is Ops.BUFFER]
 
 
-def _past(node: UOp) -> _Past | None:
+def _saved(node: UOp) -> _SavedGraph | None:
     return getattr(node, "_history", None)
 
 

@@ -40,7 +40,7 @@ def remember_leaf(former: UOp, leaf: TensorBase) -> None:
         if node is not leaf._uop and not any(node.base is each for each in below):
             _own(node, [ref(leaf)])
             if node.base.op in _MEMORY:
-                history.leave(node.base, ref(leaf))
+                history.owner_moved(node.base, ref(leaf))
 
 
 def _own(node: UOp, leaves: Iterable[ref[TensorBase]]) -> None:
@@ -58,8 +58,8 @@ def note_moves(leaves: Iterable[TensorBase], becomes: Mapping[UOp, UOp]) -> None
             after = becomes.get(leaf._uop.base)
             after = leaf._uop.substitute(becomes) if after is None else after
             if _stands_in(after) != _stands_in(memory):
-                history.leave(memory, ref(leaf))
-                history.overwritten(memory)
+                history.owner_moved(memory, ref(leaf))
+                history.bump_version(memory)
 
 
 def _stands_in(node: UOp) -> list[UOp]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from weakref import ref
 
 from weft.autograd import history, leading_to
-from weft.autograd.history import storage, way_back
+from weft.autograd.history import saved_graph, storage
 from weft.base.dtype import ImageDType
 from weft.schedule.arange import is_counter
 from weft.shape.movement import inverse_move
@@ -113,7 +113,7 @@ def put_back(becomes: Mapping[UOp, UOp], written: Sequence[UOp] = ()) -> None:
     leaves += former_identities(owned)
     roots = {t._uop: None for t in waiting if leaves and _may_be_derived(t, becomes)}
     on_the_way = leading_to(UOp(Ops.SINK, src=tuple(roots)), leaves) if roots else []
-    before = history.now()
+    before = history.timestamp()
     _tell_history(becomes, finals)
     note_moves([t for t in waiting if t._requires_grad and t.is_leaf], becomes)
     if leaves and becomes:
@@ -121,9 +121,9 @@ def put_back(becomes: Mapping[UOp, UOp], written: Sequence[UOp] = ()) -> None:
         for node in leaves:
             if node in becomes:
                 mark_leaf(becomes[node])
-                history.computed(node, becomes[node])
+                history.leaf_realized(node, becomes[node])
     # held until the graphs hold them
-    followed = [*follow({**finals, **becomes}), *history.follow(becomes)]
+    followed = [*follow({**finals, **becomes}), *history.replace_nodes(becomes)]
     _replace(waiting, becomes)
     del followed
 
@@ -134,12 +134,12 @@ def _tell_history(becomes: Mapping[UOp, UOp], finals: Mapping[UOp, UOp]) -> None
     replaced = {node.src[0] for node in carried}  # one write upon another: the last one stays
     for node in carried:
         if node in replaced:
-            history.carried_out(node)
+            history.write_executed(node)
     for memory in finals.values():
-        history.overwritten(memory)
+        history.bump_version(memory)
     for node in carried:
         if node not in replaced:
-            history.carried_out(node)
+            history.write_executed(node)
 
 
 def _last_versions(written: Sequence[UOp]) -> dict[UOp, UOp]:
@@ -179,7 +179,7 @@ def _with_ways_back(
     for node, value in becomes.items():
         if node not in on_the_way and node not in own and not _is_kernel(node):
             memory = storage(value.base)
-            if memory in known or way_back(memory) is not None:
+            if memory in known or saved_graph(memory) is not None:
                 result[node] = UOp(Ops.DETACH, value.dtype, (value,))
     return result
 
@@ -211,7 +211,7 @@ def _for_gradients(
             if node in on_the_way:
                 if node.op in _MARKS and memory not in fresh:
                     continue
-            elif memory in hidden or way_back(memory) is not None:
+            elif memory in hidden or saved_graph(memory) is not None:
                 value = UOp(Ops.DETACH, value.dtype, (value,))
         seen[node] = value
     return seen
@@ -273,11 +273,11 @@ def _keep_graphs(
 ) -> None:
     """Every memory in `fresh` remembers its graph, over the memory of what was computed below.
 
-    before: a time before the writes that led to `finals`, as of `history.now`.
+    before: a time before the writes that led to `finals`, as of `history.timestamp`.
     """
     there = dict(becomes)
     for last, memory in finals.items():
-        version, there[memory] = last.src[0].base, history.old_value(memory, left_since=before)
+        version, there[memory] = last.src[0].base, history.old_version(memory, left_since=before)
         while version.op is Ops.ASSIGN:
             there[version] = there[memory]
             version = version.src[0].base
@@ -288,7 +288,7 @@ def _keep_graphs(
         written = set(finals.values())
         for node in whole.toposort():
             if node.op is Ops.MULTI and any(part.base in written for part in parts_of(node)):
-                there[node] = history.old_value(node, left_since=before)
+                there[node] = history.old_version(node, left_since=before)
     rebuilt = dict(zip(parts, whole.substitute(there).src))
     for memory, (node, value) in fresh.items():
         if node.op is Ops.ASSIGN and node.arg is None:
@@ -300,7 +300,7 @@ def _keep_graphs(
             graph = graph.reshape(value.shape)
         flat = _moved_back(graph, value, memory)
         if flat is not None:
-            history.remember(memory, flat)
+            history.save_graph(memory, flat)
 
 
 def _moved_back(graph: UOp, value: UOp, memory: UOp) -> UOp | None:

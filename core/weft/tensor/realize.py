@@ -47,7 +47,7 @@ def kernelize_tensors(tensors: Sequence[TensorBase]) -> None:
         # a kernel that waits may not share its memory's old value with graphs that are kept
         for write in kernel_writes(UOp(Ops.SINK, src=tuple(becomes.values()))):
             if holds_value(write.src[0]):
-                history.overwritten(root_buffer(write))
+                history.bump_version(root_buffer(write))
 
 
 def schedule_tensors(

@@ -267,7 +267,7 @@ def test_of_what_is_done_without_gradients_nothing_is_remembered():
     with Tensor.no_grad():
         y = (x * 2).realize()
         z = (y * x).realize()
-    assert history.way_back(y.uop.base) is None and history.way_back(z.uop.base) is None
+    assert history.saved_graph(y.uop.base) is None and history.saved_graph(z.uop.base) is None
     (x * z).sum().backward()
     assert x.grad.tolist() == [2.0, 8.0]
 
@@ -278,13 +278,13 @@ def test_a_number_that_is_carried_along_does_not_keep_what_was_before():
     for _ in range(3):
         (gradient,) = (x * x * x).sum().gradient(x)
         carried.assign(carried * 0.9 + gradient.detach()).realize()
-    assert history.way_back(carried.uop.base) is None
+    assert history.saved_graph(carried.uop.base) is None
     x.grad = None
     for _ in range(3):
         (x * x).sum().backward()
         kept = x.grad * 0.5
         kept.realize()
-    assert history.way_back(kept.uop.base) is None
+    assert history.saved_graph(kept.uop.base) is None
 
 
 def test_the_past_goes_with_the_value():
@@ -433,11 +433,11 @@ def test_what_is_settled_keeps_its_past():
     x, y = leaf(1.0, 2.0), leaf(3.0).realize()
     z = (x * 2).realize()
     memory, other = z.uop.base, y.uop.base
-    past = history.way_back(memory)
+    past = history.saved_graph(memory)
     for node in (memory, other):
-        history.settle(node)
-    assert past is not None and history.way_back(memory) is past
-    assert other._history is None and history.way_back(other) is None
+        history.mark_without_graph(node)
+    assert past is not None and history.saved_graph(memory) is past
+    assert other._history is None and history.saved_graph(other) is None
 
 
 # ---- kernels that wait, and writes among them ----------------------------------------------------

@@ -62,7 +62,7 @@ class PastOutput:
             self.objects.append(node)
             self.counts.append(_ONE + 1)
         self.counts[-1] += of_state
-        history.settle(node)
+        history.mark_without_graph(node)
         buffer = binding.buffer_of(node)
         self.objects += (buffer, buffer._memory)
         self.counts += (_ONE + 1, _ONE + 1)

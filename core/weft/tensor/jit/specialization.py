@@ -212,9 +212,9 @@ class Specialization:
         """Apply what the trace does besides computing new tensors."""
         if trace.replay.written:
             follow_replay(known)
-            if history.in_use():
+            if history.is_tracking():
                 for place in trace.replay.written:
-                    history.overwritten(nodes[place])
+                    history.bump_version(nodes[place])
         if trace.views:
             _alias_results(trace.views, known, new, values)
         effects = [each for each in trace.effects if not is_applied(each, past)]

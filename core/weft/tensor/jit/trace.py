@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from operator import is_
 from typing import Any
 
-from weft.autograd.history import forget, way_back
+from weft.autograd.history import clear_graph, saved_graph
 from weft.base.arguments import too_deep
 from weft.base.dtype import DType
 from weft.base.interrupts import let_through
@@ -138,10 +138,10 @@ def _detach_outputs(before: Snapshot, new: Mapping[int, TensorBase]) -> None:
     outside = {t._uop.base for reference, _ in before.live if (t := reference()) is not None}
     for tensor in [*new.values(), *changed]:
         base = tensor._uop.base
-        if base in outside and way_back(base) is not None:
+        if base in outside and saved_graph(base) is not None:
             tensor._uop = UOp(Ops.DETACH, tensor._uop.dtype, (tensor._uop,))
         else:
-            forget(base)
+            clear_graph(base)
 
 
 # ---- effects -------------------------------------------------------------------------------------

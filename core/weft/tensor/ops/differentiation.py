@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, Self, TypeVar, overload
 from weakref import ref
 
 from weft.autograd import Paths, gradient
-from weft.autograd.history import has_left
+from weft.autograd.history import has_moved_owners
 from weft.base.arguments import flag, kind_of, shown
 from weft.base.dtype import dtypes
 from weft.base.errors import GradientError, ShapeError
@@ -349,7 +349,7 @@ class DifferentiationMixin(TensorBase):
 
 def _nodes_of(root: UOp, leaves: list[TensorBase]) -> dict[UOp, list[TensorBase]]:
     """By node the leaves whose node it is, or was before they were written."""
-    if has_left():
+    if has_moved_owners():
         Paths(root, ())  # makes the nodes below root that stand for what has been left
     found: dict[UOp, list[TensorBase]] = {}
     for leaf in leaves:
