@@ -34,11 +34,10 @@ class Rules:
         fused = frozenset(d for d in FORMATS if Ops.MULACC in native and d in computed)
         self.formulas = Transcendental(fused, dtypes.double in computed)
         self.table: dict[Ops, Rule] = {
-            Ops.EXP2: self.exp2, Ops.LOG2: self.log2, Ops.SIN: self.sin, Ops.POW: self.power,
+            **dict.fromkeys((Ops.EXP2, Ops.LOG2, Ops.SIN), self.function), Ops.POW: self.power,
             Ops.THREEFRY: threefry, Ops.MAX: maximum, Ops.RECIP: self.reciprocal,
             Ops.FDIV: self.divide, Ops.SUB: self.subtract, Ops.NEG: negative,
-            Ops.CMPEQ: equal, Ops.MULACC: self.mul_add, Ops.TRUNC: truncate, Ops.SQRT: self.missing,
-            Ops.SHL: self.missing, Ops.SHR: self.missing, Ops.MOD: remainder,
+            Ops.CMPEQ: equal, Ops.MULACC: self.mul_add, Ops.TRUNC: truncate, Ops.MOD: remainder,
         }  # fmt: skip
 
     def rule(self, node: UOp) -> UOp | None:
@@ -52,8 +51,7 @@ class Rules:
             return self.float_remainder(node)
         if op in self.native:
             return None
-        known = self.table.get(op)
-        return self.missing(node) if known is None else known(node)
+        return self.table.get(op, self.missing)(node)
 
     def missing(self, node: UOp) -> UOp | None:
         raise CapabilityError(
@@ -63,14 +61,12 @@ class Rules:
             try_="another device, or in its plugin: render it, and list it in native_ops",
         )
 
-    def exp2(self, node: UOp) -> UOp:
-        return self.formulas.exp2(node.src[0]) if node.dtype in FORMATS else _in_single(node)
-
-    def log2(self, node: UOp) -> UOp:
-        return self.formulas.log2(node.src[0]) if node.dtype in FORMATS else _in_single(node)
-
-    def sin(self, node: UOp) -> UOp:
-        return self.formulas.sin(node.src[0]) if node.dtype in FORMATS else _in_single(node)
+    def function(self, node: UOp) -> UOp:
+        if node.dtype not in FORMATS:
+            return _in_single(node)
+        formulas = self.formulas
+        known = {Ops.EXP2: formulas.exp2, Ops.LOG2: formulas.log2, Ops.SIN: formulas.sin}
+        return known[node.op](node.src[0])
 
     def power(self, node: UOp) -> UOp:
         if not dtypes.is_float(node.dtype):

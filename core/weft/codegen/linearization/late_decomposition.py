@@ -50,8 +50,7 @@ class _LateDecomposer:
 
     def run(self, nodes: Sequence[UOp]) -> list[UOp]:
         for number, node in enumerate(nodes):
-            src = tuple([self.new[source] for source in node.src])
-            same = node if src == node.src else UOp(node.op, node.dtype, src, node.arg)
+            same = self._rebuilt(node)
             if node.op in GroupOp.ALU and node.op not in self.native:
                 same = self._expand(same)
             elif same not in self.place:
@@ -66,16 +65,18 @@ class _LateDecomposer:
         for one in node.toposort(gate=lambda u: u not in self.place):
             if one in self.new or one in self.place:
                 continue
-            src = tuple([self.new.get(source, source) for source in one.src])
-            same = one if src == one.src else UOp(one.op, one.dtype, src, one.arg)
+            same = self._rebuilt(one)
             expansion = None
             if same.op in GroupOp.ALU and same.op not in self.native:
                 expansion = self.rules.rule(same)
             if expansion is not None:
-                self.new[one] = self._expand(expansion)
-                continue
-            if same not in self.place:
+                same = self._expand(expansion)
+            elif same not in self.place:
                 at = self.place[same] = max((self.place[s] for s in same.src), default=-1)
                 self.after.setdefault(at, []).append(same)
             self.new[one] = same
         return self.new.get(node, node)
+
+    def _rebuilt(self, node: UOp) -> UOp:
+        src = tuple([self.new.get(source, source) for source in node.src])
+        return node if src == node.src else UOp(node.op, node.dtype, src, node.arg)

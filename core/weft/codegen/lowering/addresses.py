@@ -24,8 +24,6 @@ _INT_MAX = dtypes.int.max
 def address(st: ShapeTracker, indices: Indices) -> tuple[UOp, UOp | None]:
     """(address, validity) of an element of `st`, in 64 bits if 32 could overflow."""
     at, valid = expr_from_ranges(st, indices)
-    if isinstance(at, int):
-        at = UOp.const(dtypes.int, at)
     if _exceeds_32_bits(st):
         at = _widened(at)
         valid = None if valid is None else _widened(valid)

@@ -237,16 +237,23 @@ class _Lowerer:
         used = tuple(loop for loop in loops if loop in free or op is Ops.MUL)
         times = _product(loop.src[0] for loop in loops if loop not in used)
         if used:
-            known = (free.difference(loops), used)
-            if self.closed.setdefault(loops, known) != known:
-                # same axes in another loop nest: new ranges
-                fresh = tuple(self.fresh_like(loop) for loop in used)
-                value = value.substitute(dict(zip(used, fresh)))
-                used = fresh
+            value, used = self.closed_value(value, loops, used)
             value = UOp(Ops.REDUCE, dtype, (value, *used), Accumulate(op))
         if times is not None and op is Ops.ADD and dtype is not dtypes.bool:
             value = value * _cast_like(times, value)
         return value
+
+    def closed_value(
+        self, value: UOp, loops: tuple[UOp, ...], used: tuple[UOp, ...]
+    ) -> tuple[UOp, tuple[UOp, ...]]:
+        """A value and those of `loops` to close around it; new ones in another loop nest."""
+        known = (ranges_of(value).difference(loops), used)
+        if self.closed.setdefault(loops, known) == known:
+            return value, used
+        fresh = tuple(
+            UOp.range(loop.src[0], next(self.numbers), loop.arg.kind, loop.dtype) for loop in used
+        )
+        return value.substitute(dict(zip(used, fresh))), fresh
 
     # ---- local rows ---------------------------------------------------------------------------
 
@@ -296,11 +303,7 @@ class _Lowerer:
 
     def fill(self, node: UOp, row: _LocalRow, value: UOp) -> UOp:
         """The FILL that stores `value` to the array of a local row."""
-        loops = row.loops
-        known = (ranges_of(value).difference(loops), loops)
-        if self.closed.setdefault(loops, known) != known:
-            loops = tuple(self.fresh_like(loop) for loop in loops)
-            value = value.substitute(dict(zip(row.loops, loops)))
+        value, loops = self.closed_value(value, row.loops, row.loops)
         ranges = iter(loops)
         inside = tuple(ZERO if is_one(extent) else next(ranges) for extent in row.shape)
         place = row.array.index(row_major(inside, row.shape))
@@ -319,9 +322,6 @@ class _Lowerer:
         loops = tuple(self.fresh(extent, kind) for extent in extents)
         entries.append(_Shared(node, loops))
         return loops
-
-    def fresh_like(self, loop: UOp) -> UOp:
-        return UOp.range(loop.src[0], next(self.numbers), loop.arg.kind, loop.dtype)
 
     def depth_of(self, node: UOp) -> int:
         """The longest chain of reductions and rows below; nodes of equal depth are independent."""

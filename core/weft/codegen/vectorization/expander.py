@@ -203,13 +203,10 @@ class _Expander(Accesses):
         lane = None if source.lane is lanes else source.lane
         full = outside + tuple(sorted(unrolled, key=loop_order))
         values = self.pick(source, full)
-        width = 1
+        across = lane if lanes is None else lanes
+        width = 1 if across is None else width_of(across)
         if lanes is not None and source.lane is None:
-            values = [value.broadcast(width_of(lanes)) for value in values]
-        if lanes is not None:
-            width = width_of(lanes)
-        elif lane is not None:
-            width = width_of(lane)
+            values = [value.broadcast(width) for value in values]
         vector = dtype.vec(width) if width > 1 else dtype
         turns = count_of(unrolled)
         groups = count_of(outside)
