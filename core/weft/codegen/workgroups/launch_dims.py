@@ -24,6 +24,7 @@ from weft.base.errors import CapabilityError
 from weft.base.intmath import ceildiv
 from weft.base.sequences import prod
 from weft.codegen.analysis.affine import affine
+from weft.codegen.analysis.axes import is_in_place
 from weft.codegen.analysis.ranges import (
     extent_of,
     loop_order,
@@ -32,7 +33,6 @@ from weft.codegen.analysis.ranges import (
 )
 from weft.codegen.analysis.substitution import substitute_ranges
 from weft.codegen.analysis.traversal import nodes_of
-from weft.codegen.opt.kernel import is_in_place
 from weft.codegen.workgroups.group_reduction import is_shared
 from weft.device.capabilities import Feature, Target
 from weft.uop.args import AxisKind
