@@ -15,7 +15,7 @@ from weft.uop import Ops, UOp
 WIDE = with_simd(kernels.WIDE)
 
 
-def test_a_flipped_load_is_one_vector_turned_round():
+def test_a_flipped_load_is_one_reversed_vector():
     st = shape(64).flip((True,))
     program = lower(UOp.sink(store(load(1, st, 64) + 1.0, 64)), WIDE)
     assert sum(n.op is Ops.LOAD for n in program.uops) == 1

@@ -1,4 +1,4 @@
-"""Large copies that turn small matrices read them one after the other; other copies are left."""
+"""Large copies that transpose small matrices read them one by one; other copies are left."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def order_of(shape: tuple[int, ...], order: tuple[int, ...], cache: int = 1 << 1
         ((3, 5, 16, 64), (3, 1, 0, 2), [0, 1, 3]),  # all rows in one square
     ],
 )
-def test_reading_goes_from_piece_to_piece(shape, order, loops) -> None:
+def test_reads_iterate_over_blocks(shape, order, loops) -> None:
     assert order_of(shape, order) == loops
 
 

@@ -111,7 +111,7 @@ def test_what_lanes_would_gather_is_packed_however_little_it_is():
 
 
 @pytest.mark.parametrize("k", [24, 13])
-def test_what_lanes_would_gather_is_turned_in_squares(k):
+def test_an_operand_that_lanes_would_gather_is_transposed_in_squares(k):
     """Every row of a panel's square is one vector in memory, the last square overlaps."""
     ast = matmul(64, k, 16, transposed=True)
     program = lower(ast, target())
@@ -193,7 +193,7 @@ def test_any_size(seed):
         np.testing.assert_array_equal(got, a @ b + before * in_place)
 
 
-def test_an_operand_that_a_cache_holds_as_it_lies_is_not_packed():
+def test_an_operand_that_a_cache_holds_is_not_packed():
     narrow = target()
     compute = dataclasses.replace(
         narrow.compute, vector_widths={dtypes.float: (16,)}, vector_bytes=64, vector_registers=32

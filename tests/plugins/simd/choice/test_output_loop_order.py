@@ -22,7 +22,7 @@ from weft.uop import Ops, UOp
 WIDE = with_simd(kernels.WIDE)
 
 
-def test_a_bias_does_not_keep_the_weights_from_being_walked_in_strips():
+def test_weights_are_read_in_strips_beside_a_bias():
     alone = UOp.sink(weights_and_bias(1024, 256, 512).src[0])
     both = weights_and_bias(1024, 256, 512)
     kinds = [[opt.kind for opt in lower(ast, WIDE).applied] for ast in (alone, both)]
@@ -50,7 +50,7 @@ def without_scratch(target):
 
 
 @pytest.mark.parametrize("columns", [64, 768])
-def test_a_factor_too_large_for_a_cache_is_walked_in_strips(columns):
+def test_a_factor_that_exceeds_a_cache_is_read_in_strips(columns):
     """x @ w.T: all of w would be read again for every few rows of x."""
     rows, depth = 64, 1024
     x = pointer(1, rows * depth).view(

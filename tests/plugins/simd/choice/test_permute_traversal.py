@@ -52,7 +52,7 @@ def test_reading_goes_along_memory(shape, order, cache, swapped) -> None:
     assert chosen(shape, order, cache) == swapped
 
 
-def test_two_such_rows_are_side_by_side_where_a_processor_likes_several_walks() -> None:
+def test_two_rows_are_unrolled_if_several_streams_are_prefetched() -> None:
     beside = Opt(OptKind.UPCAST, 0, 2)
     assert beside in opts_of((4, 24, 6, 32), (0, 2, 1, 3), walks=8)
     assert beside not in opts_of((4, 24, 6, 32), (0, 2, 1, 3))

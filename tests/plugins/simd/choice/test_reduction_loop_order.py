@@ -1,4 +1,4 @@
-"""The loops of a sum turn along memory: which are exchanged, and that nothing else is."""
+"""The loops of a reduction follow memory: which are interchanged, and that nothing else is."""
 
 import pytest
 
@@ -52,7 +52,7 @@ def order(made):
         ([(16, 16, 16)], (0, 1, 2)),
     ],
 )
-def test_the_largest_steps_turn_outermost(steps, wanted):
+def test_the_largest_strides_are_outermost(steps, wanted):
     made = kernel(*steps)
     assert order(made) == wanted
     assert {opt.kind for opt in made.applied} <= {OptKind.SWAP}
@@ -60,7 +60,7 @@ def test_the_largest_steps_turn_outermost(steps, wanted):
     assert made.axes[0].kind is AxisKind.LOOP
 
 
-def test_what_was_written_out_is_innermost():
+def test_unrolled_loops_are_innermost():
     made = kernel((512, 64, 1))
     made.attempt(OptKind.UNROLL, 1, 0)
     (reduce,) = made.reduces

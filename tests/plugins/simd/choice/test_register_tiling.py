@@ -49,7 +49,7 @@ def written_out(picture, filters, groups=1, **facts):
         ((8, 64, 56, 56), (64, 64, 3, 3), 1, []),  # many channels: loads are not what it waits for
     ],
 )
-def test_which_loop_is_written_out(picture, filters, groups, wanted):
+def test_which_loop_is_unrolled(picture, filters, groups, wanted):
     padding = filters[-1] // 2
     assert written_out(picture, filters, groups, padding=padding) == wanted
 

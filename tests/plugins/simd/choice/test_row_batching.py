@@ -59,9 +59,7 @@ def test_rows_that_are_near_and_short_and_many(rows, columns, amounts):
         (4096, 4096, "softmax", 8, []),  # the exponentials take as long as memory
     ],
 )
-def test_rows_from_memory_where_a_processor_likes_several_walks(
-    rows, columns, method, walks, amounts
-):
+def test_rows_from_memory_if_several_streams_are_prefetched(rows, columns, method, walks, amounts):
     value = getattr(Tensor.empty(rows, columns), method)()
     assert side_by_side(value, walks=walks) == amounts
 

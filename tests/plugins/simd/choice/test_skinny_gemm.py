@@ -1,4 +1,4 @@
-"""A large matrix beside few rows is walked row by row."""
+"""A large matrix of a product with few rows is read row by row."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def lanes_of(steps: int, size: int = 4096) -> int:
 
 
 @pytest.mark.parametrize(("steps", "vectors"), [(3, 1), (12, 1), (24, 4), (60, 4)])
-def test_a_long_chain_of_operations_has_several_vectors_side_by_side(steps, vectors):
+def test_a_long_chain_of_operations_has_several_vectors(steps, vectors):
     assert lanes_of(steps) == vectors * LANES
 
 
@@ -43,7 +43,7 @@ def test_there_must_be_enough_for_several_vectors():
     assert lanes_of(60, size=LANES) == LANES
 
 
-def test_lanes_that_are_picked_one_by_one_have_a_few_terms_beside_them():
+def test_gathered_lanes_have_few_unrolled_terms():
     """Ten terms of a short row keep the pipeline busy; rows side by side would only be longer."""
     rows = buffer(512 * 10).reshape((512, 10))
     total = UOp(Ops.REDUCE_AXIS, rows.dtype, (rows,), Reduce(Ops.ADD, (1,)))
@@ -55,7 +55,7 @@ def test_lanes_that_are_picked_one_by_one_have_a_few_terms_beside_them():
 @pytest.mark.parametrize(
     ("rows", "columns", "written_out"), [(8, 3, []), (256, 3, [2]), (8, 1, [0]), (256, 1, [4])]
 )
-def test_of_lanes_that_are_picked_one_by_one_few_terms_are_written_out(rows, columns, written_out):
+def test_few_terms_of_gathered_lanes_are_unrolled(rows, columns, written_out):
     """The first of three columns: to pick lanes takes longer than a sum waits for the one before.
 
     rows: so many vectors of them.
@@ -93,7 +93,7 @@ def test_sums_of_rows_that_are_longer_or_lie_apart_have_lanes():
 
 
 @pytest.mark.parametrize(("steps", "written_out"), [(2, 0), (8, 0), (12, 4), (30, 4)])
-def test_few_long_chains_are_written_out(steps, written_out):
+def test_few_long_chains_are_unrolled(steps, written_out):
     """All sixteen vectors of a row, but not where what they hold does not fit registers."""
     value = buffer(8 * 16 * LANES).reshape((8, 16 * LANES))
     for step in range(steps):

@@ -44,7 +44,7 @@ def applied(ast, where=TARGET):
     return [(opt.kind, opt.amount) for opt in lower(ast, where).applied]
 
 
-def test_rows_are_walked_one_after_the_other():
+def test_rows_are_one_access_stream():
     opts = applied(by_vector(4096, 1024))
     assert (OptKind.VECTOR, 16) in opts
     assert OptKind.UPCAST not in dict(opts), "rows side by side are as many walks"
@@ -54,7 +54,7 @@ def test_rows_are_walked_one_after_the_other():
 @pytest.mark.parametrize(
     ("walks", "rows", "beside"), [(8, 4096, 8), (8, 4095, 7), (8, 4099, None), (2, 4096, 2)]
 )
-def test_rows_are_walked_side_by_side_where_a_processor_likes_that(walks, rows, beside):
+def test_rows_are_interleaved_if_several_streams_are_prefetched(walks, rows, beside):
     where = simd_target(replace(TARGET.compute, walks=walks))
     opts = dict(applied(by_vector(rows, 1024), where))
     assert opts[OptKind.VECTOR] == 16
@@ -71,7 +71,7 @@ def test_what_is_read_again_has_tiles():
     assert [kind for kind, _ in opts].count(OptKind.UPCAST) == 2
 
 
-def test_a_small_matrix_has_rows_side_by_side():
+def test_a_small_matrix_has_a_tile_of_rows():
     assert (OptKind.UPCAST, 8) in applied(by_vector(128, 256))
 
 
@@ -138,7 +138,7 @@ def test_where_no_sums_of_rows_are_kept(shape, where):
     assert OptKind.KEEP not in kinds(down(shape), where)
 
 
-def test_rows_that_a_far_cache_holds_are_kept_where_they_are_walked_side_by_side():
+def test_sums_are_in_a_local_array_if_several_streams_are_prefetched():
     several = keeping(cache=1 << 26, walks=8)
     assert OptKind.KEEP in kinds(down((1, 768, 768)), several)
     assert OptKind.KEEP not in kinds(down((1, 768, 768)), keeping(cache=1 << 26))
@@ -175,7 +175,7 @@ def test_values_of_kept_sums(shape, reduced, monkeypatch):
     np.testing.assert_array_equal(out, wanted)
 
 
-def test_rows_that_registers_hold_are_one_walk():
+def test_rows_that_fit_in_registers_are_one_access_stream():
     where = keeping()
     ast = down((3, 4096, 48))
     assert [(opt.kind, opt.amount) for opt in lower(ast, where).applied][:2] == [

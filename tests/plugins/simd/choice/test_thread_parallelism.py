@@ -127,7 +127,7 @@ def test_the_heuristic_spreads_the_outermost_loop_of_long_kernels():
     assert short.global_size is None
 
 
-def test_loops_of_few_turns_are_spread_together():
+def test_loops_of_few_iterations_are_divided_together():
     kernel = kernel_of(ast_of(empty(3, 5, 4096, 7).permute(0, 3, 1, 2).exp().contiguous()))
     thread_parallelism.parallelize(kernel)
     extents = [axis.extent for axis in kernel.axes if axis.kind is AxisKind.GLOBAL]

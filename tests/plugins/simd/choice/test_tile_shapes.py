@@ -28,7 +28,7 @@ def test_tilings_are_all_products_that_fit(choices, most):
 NEAR, LATENCY = 1 << 15, 8.0
 
 
-def test_lanes_side_by_side_cost_nothing():
+def test_contiguous_lanes_cost_nothing():
     assert scattered_cost(4, 1, 16, [(1, 8)], LATENCY) == 0 == scattered_cost(4, 0, 16, [], LATENCY)
 
 
@@ -40,7 +40,7 @@ def test_neighbours_in_a_tile_share_lines():
     assert nine < three < alone == apart
 
 
-def test_lines_in_each_others_way_are_dear():
+def test_conflicting_cache_lines_are_expensive():
     for itemsize, lanes in ((4, 16), (8, 8)):
         apart, beside = (
             scattered_cost(itemsize, step, lanes, [], LATENCY)

@@ -27,7 +27,7 @@ def test_the_heuristic_makes_squares():
     np.testing.assert_array_equal(run(program, given), 2 * given.T.reshape(-1))
 
 
-def test_squares_of_narrow_numbers_have_room_in_registers():
+def test_squares_of_narrow_numbers_fit_in_registers():
     program = program_of(turned(64, 64, order=(1, 0), dtype=dtypes.int8))
     assert loads(program) == [16] * 16  # of 32 lanes and registers; a square of 16 leaves room
 

@@ -54,7 +54,7 @@ def test_of_narrow_numbers_under_conditions_no_more_lanes_than_make_sense() -> N
     assert max(u.src[1].dtype.count for u in plain.uops if u.op is Ops.STORE) == 32
 
 
-def test_several_vectors_of_what_is_picked_up_are_under_way_at_once() -> None:
+def test_several_gathered_vectors_are_unrolled() -> None:
     """Where indices fill a register as the elements do; conditions alone are no reason for it."""
 
     def lanes(found: Tensor) -> int:
@@ -69,7 +69,7 @@ def test_several_vectors_of_what_is_picked_up_are_under_way_at_once() -> None:
     assert lanes(Tensor.cat(table.flatten()[:5000], index.flatten().cast(dtypes.float)[:5000])) == 8
 
 
-def test_rows_of_what_is_picked_up_are_side_by_side_where_a_processor_likes_several_walks() -> None:
+def test_gathered_rows_are_unrolled_if_several_streams_are_prefetched() -> None:
     target = simd_target(replace(EIGHT, walks=8))
 
     def opts(found: Tensor) -> dict[OptKind, int]:

@@ -1,4 +1,4 @@
-"""What a copy that turns pieces of memory asks for: all of a later piece, and nothing else."""
+"""A blocked transpose prefetches all of a later block, and nothing else."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def program_of(shape, order, cache=1 << 14, features=frozenset()):
     return lower(item.ast, target)
 
 
-def asked_of(program):
+def prefetches_of(program):
     return [node for node in program.uops if node.op is Ops.LOAD and node.arg == PREFETCH_L2]
 
 
 def places(program):
-    """Of every turn of the loops: where each line that is asked for begins, as an array."""
+    """The first element of each prefetched cache line, by iteration."""
     loops = [node for node in program.uops if node.op is Ops.RANGE]
-    asked = [node.src[0].src[1] for node in asked_of(program)]
+    found_loads = [node.src[0].src[1] for node in prefetches_of(program)]
     found = []
     for turn in itertools.product(*(range(extent_of(loop)) for loop in loops)):
         values = {loop: loop.const_like(number) for loop, number in zip(loops, turn)}
-        found.append([int(one.substitute(values).simplify().arg) for one in asked])
+        found.append([int(one.substitute(values).simplify().arg) for one in found_loads])
     return np.array(found)
 
 
@@ -54,10 +54,10 @@ def places(program):
         ((256, 128), (1, 0), 32, 32 * 128),  # some rows of one matrix
     ],
 )
-def test_all_of_a_later_piece_is_asked_for(shape, order, rows, piece):
+def test_all_of_a_later_block_is_prefetched(shape, order, rows, piece):
     program = program_of(shape, order)
-    asked = asked_of(program)
-    assert len(asked) == rows
+    found_loads = prefetches_of(program)
+    assert len(found_loads) == rows
     size, turns = int(np.prod(shape)), piece // (rows * LANES)
     found = places(program).reshape(-1, turns * rows)
     soon = thresholds.BLOCK_DISTANCE
@@ -78,8 +78,8 @@ def test_all_of_a_later_piece_is_asked_for(shape, order, rows, piece):
         ((64, 4096), (1, 0), 1 << 14),  # long ones
     ],
 )
-def test_what_asks_for_nothing(shape, order, cache):
-    assert asked_of(program_of(shape, order, cache)) == []
+def test_kernels_without_prefetches(shape, order, cache):
+    assert prefetches_of(program_of(shape, order, cache)) == []
 
 
 def test_threads_share_two_loops_as_one():
@@ -87,7 +87,7 @@ def test_threads_share_two_loops_as_one():
     threads = frozenset({Feature.THREADS})
     program = program_of((8, 9, 64, 96), (3, 1, 0, 2), 1 << 20, threads)
     assert any(node.op is Ops.SPECIAL for node in program.uops)
-    assert len(asked_of(program)) == 16
+    assert len(prefetches_of(program)) == 16
 
 
 @pytest.mark.parametrize("shape, order", [((2, 3, 32, 64), (3, 1, 0, 2)), ((5, 64, 48), (0, 2, 1))])

@@ -1,4 +1,4 @@
-"""Rows that are picked or added up side by side ask for those of the next turn."""
+"""Gathered rows, and rows added to sums, are prefetched one iteration before."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def program_of(found: Tensor, **caps: object) -> LinearProgram:
         return lower(item.ast, simd_target(compute))
 
 
-def asked(program: LinearProgram) -> int:
+def prefetches(program: LinearProgram) -> int:
     return sum(node.op is Ops.LOAD and node.arg == PREFETCH_L2 for node in program.uops)
 
 
@@ -52,8 +52,10 @@ def picked(rows: int, columns: int, count: int) -> Tensor:
     ],
 )
 @pytest.mark.parametrize("features", [frozenset(), frozenset({Feature.THREADS})])
-def test_the_next_turn_is_asked_for(found: Callable[[], Tensor], lines, features) -> None:
-    assert asked(program_of(found(), features=features)) == lines
+def test_the_row_of_the_next_iteration_is_prefetched(
+    found: Callable[[], Tensor], lines, features
+) -> None:
+    assert prefetches(program_of(found(), features=features)) == lines
 
 
 @pytest.mark.parametrize(
@@ -67,24 +69,24 @@ def test_the_next_turn_is_asked_for(found: Callable[[], Tensor], lines, features
         (lambda: Tensor.empty(100, 1024) * 2, {}),
     ],
 )
-def test_what_asks_for_nothing(found: Callable[[], Tensor], caps) -> None:
-    assert asked(program_of(found(), **caps)) == 0
+def test_kernels_without_prefetches(found: Callable[[], Tensor], caps) -> None:
+    assert prefetches(program_of(found(), **caps)) == 0
 
 
 def test_what_is_read_stays_the_same(monkeypatch) -> None:
-    """The last turn asks for its own rows again."""
+    """The last iteration prefetches its own rows."""
     monkeypatch.setattr(thresholds, "LEAST_ITERATION", 2**-9)
     random = np.random.default_rng(2)
     table = random.standard_normal((30, 64), dtype=np.float32)
     places = random.integers(-30, 30, 7).astype(np.int32)
     program = program_of(picked(30, 64, 7), cache_bytes=1 << 10)
-    assert asked(program)
+    assert prefetches(program)
     found = np.zeros(7 * 64, np.float32)
     run_program(program, [found, places, table])
     np.testing.assert_array_equal(found.reshape(7, 64), table[places])
     table = random.integers(-9, 9, (256, 1024)).astype(np.float32)
     program = program_of(Tensor.empty(256, 1024).sum(0))
-    assert asked(program)
+    assert prefetches(program)
     found = np.zeros(1024, np.float32)
     run_program(program, [found, table])
     np.testing.assert_array_equal(found, table.sum(0))

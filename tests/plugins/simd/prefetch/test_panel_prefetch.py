@@ -1,4 +1,4 @@
-"""Products ask for what they pack and read next: in their buffers, first in the loop of the sum."""
+"""Products prefetch what they pack and read next: in their buffers, first in the loop."""
 
 from __future__ import annotations
 
@@ -52,20 +52,20 @@ def program_of(found: Tensor, compute: ComputeCaps = CAPS) -> LinearProgram:
         return lower(found.schedule()[0].ast, simd_target(compute))
 
 
-def asked(program: LinearProgram) -> list[str]:
-    """The lines that ask for something."""
+def prefetches(program: LinearProgram) -> list[str]:
+    """The lines with a prefetch."""
     lines = Prefetching(CDialect(vectors=VectorStyle())).render(program).splitlines()
     return [line.strip() for line in lines if "soon(" in line]
 
 
 def test_the_next_panel_and_the_next_rows() -> None:
     program = program_of(product(600, 512, 512))
-    lines = asked(program)
+    lines = prefetches(program)
     assert any("data2" in line for line in lines) and any("data1" in line for line in lines)
     assert all(line.startswith("if (") for line in lines)
 
 
-def test_it_stands_first_in_the_loop_of_the_sum() -> None:
+def test_prefetches_come_first_in_the_loop_of_the_reduction() -> None:
     nodes = program_of(product(600, 512, 512)).uops
     last = max(i for i, u in enumerate(nodes) if u.op is Ops.LOAD and u.arg == PREFETCH_L1)
     loop = max(i for i, u in enumerate(nodes[:last]) if u.op is Ops.RANGE)
@@ -81,11 +81,11 @@ def test_it_stands_first_in_the_loop_of_the_sum() -> None:
         (lambda: Tensor.empty(1024, 512) + 1, CAPS),
     ],
 )
-def test_where_nothing_is_asked_for(found, compute: ComputeCaps) -> None:
-    assert not asked(program_of(found(), compute))
+def test_kernels_without_prefetches(found, compute: ComputeCaps) -> None:
+    assert not prefetches(program_of(found(), compute))
 
 
-def test_a_target_that_cannot_ask_is_not_told() -> None:
+def test_a_renderer_without_prefetches_writes_none() -> None:
     program = program_of(product(600, 512, 512))
     plain = CStyleRenderer(CDialect(vectors=VectorStyle())).render(program)
     assert "soon(" not in plain and "coming" not in plain
@@ -96,13 +96,13 @@ def test_it_is_not_counted() -> None:
     ast = found.schedule()[0].ast
     caps = (CAPS, dataclasses.replace(CAPS, cache_bytes=0))
     ours, plain = (lower(ast, simd_target(one)) for one in caps)
-    assert asked(ours) and ours.estimates == plain.estimates
+    assert prefetches(ours) and ours.estimates == plain.estimates
 
 
 @pytest.mark.parametrize("turned", ["", "left", "right", "left right"])
 @pytest.mark.parametrize("m, k, n", [(34, 33, 9), (33, 37, 12)])
-def test_what_is_asked_for_is_there(monkeypatch, turned: str, m: int, k: int, n: int) -> None:
-    """The reference reads it, and would not read what is outside of a buffer."""
+def test_prefetches_stay_in_their_buffers(monkeypatch, turned: str, m: int, k: int, n: int) -> None:
+    """The reference executes prefetches, and refuses what is outside of a buffer."""
     monkeypatch.setattr(thresholds, "PREFETCHED", 0)
     monkeypatch.setattr(thresholds, "NEAREST", 0)
     monkeypatch.setattr(thresholds, "UNPACKED", 0)
@@ -111,7 +111,7 @@ def test_what_is_asked_for_is_there(monkeypatch, turned: str, m: int, k: int, n:
     monkeypatch.setattr(thresholds, "FAR", 0 if n == 12 else 1)
     short = dataclasses.replace(CAPS, machine=MachineModel(line_bytes=16))
     program = program_of(product(m, k, n, turned), short)
-    assert asked(program)
+    assert prefetches(program)
     random = np.random.default_rng(m)
     left, right = random.standard_normal((2, 1 << 12)).astype(np.float32)
     left, right = left[: m * k].copy(), right[: k * n].copy()
@@ -123,7 +123,7 @@ def test_what_is_asked_for_is_there(monkeypatch, turned: str, m: int, k: int, n:
 
 
 @pytest.mark.parametrize("turned", ["", "right"])
-def test_every_line_of_a_later_panel_is_asked_for(turned: str) -> None:
+def test_every_cache_line_of_a_later_panel_is_prefetched(turned: str) -> None:
     k, n = 512, 320
     program = program_of(product(96, k, n, turned))
     pointer = next(u for u in program.uops if u.op is Ops.DEFINE_GLOBAL and u.arg == 2)
@@ -131,7 +131,7 @@ def test_every_line_of_a_later_panel_is_asked_for(turned: str) -> None:
     loads = [u for u in loads if u.src[0].src[0] is pointer]
     lines = set()
     for load in loads:
-        at, gate = over_all_turns(load.src[0].src[1:])
+        at, gate = over_all_iterations(load.src[0].src[1:])
         lines.update((at[np.broadcast_to(gate, at.shape)] // 16).tolist())
     width = max(u.src[0].src[0].dtype.size for u in program.uops if is_from_a_panel(u)) // k
     later = np.arange(k * n).reshape(k, n)[:, width:]
@@ -144,8 +144,8 @@ def is_from_a_panel(node: UOp) -> bool:
     return node.op is Ops.LOAD and node.src[0].src[0].dtype.space is AddrSpace.REG
 
 
-def over_all_turns(nodes: tuple[UOp, ...]) -> list[np.ndarray]:
-    """What integer expressions are in every turn of their loops."""
+def over_all_iterations(nodes: tuple[UOp, ...]) -> list[np.ndarray]:
+    """The values of integer expressions in every iteration of their loops."""
     below = list(UOp.sink(*nodes).toposort())[:-1]
     loops = [u for u in below if u.op is Ops.RANGE]
     turns = np.meshgrid(*(np.arange(u.src[0].arg) for u in loops), indexing="ij", sparse=True)

@@ -1,4 +1,4 @@
-"""Kernels that go over rows several times ask for the next row, in the pass with most work."""
+"""Kernels of several passes prefetch the next row, in the pass with most operations."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def program_of(found: Tensor, compute: ComputeCaps = CAPS) -> LinearProgram:
         return lower(found.schedule()[0].ast, simd_target(compute))
 
 
-def asked(program: LinearProgram) -> int:
+def prefetches(program: LinearProgram) -> int:
     return sum(node.op is Ops.LOAD and node.arg == PREFETCH_L2 for node in program.uops)
 
 
@@ -63,9 +63,9 @@ def given(rows: int, columns: int) -> Tensor:
         (lambda: given(16, 16 * 4096).reshape(4, 4, 16 * 4096).softmax(-1), 1),
     ],
 )
-def test_the_next_row_is_asked_for(found: Callable[[], Tensor], lines: int) -> None:
+def test_the_next_row_is_prefetched(found: Callable[[], Tensor], lines: int) -> None:
     compute = dataclasses.replace(CAPS, cache_bytes=1 << 19)
-    assert asked(program_of(found(), compute)) == lines
+    assert prefetches(program_of(found(), compute)) == lines
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_the_next_row_is_asked_for(found: Callable[[], Tensor], lines: int) -> N
         (lambda: given(256, 4096).argmax(1), CAPS),
     ],
 )
-def test_where_nothing_is_asked_for(found: Callable[[], Tensor], compute: ComputeCaps) -> None:
-    assert not asked(program_of(found(), compute))
+def test_kernels_without_prefetches(found: Callable[[], Tensor], compute: ComputeCaps) -> None:
+    assert not prefetches(program_of(found(), compute))
 
 
 def test_how_it_is_written() -> None:
@@ -98,8 +98,10 @@ def test_how_it_is_written() -> None:
     "op, shape",
     [("softmax", (5, 512)), ("softmax", (3, 1030)), ("softmax", (2, 2, 400)), ("cumsum", (3, 512))],
 )
-def test_what_is_asked_for_is_there(monkeypatch, op: str, shape: tuple[int, ...], threads) -> None:
-    """The reference reads it, and would not read what is outside of a buffer."""
+def test_prefetches_stay_in_their_buffers(
+    monkeypatch, op: str, shape: tuple[int, ...], threads
+) -> None:
+    """The reference executes prefetches, and refuses what is outside of a buffer."""
     monkeypatch.setattr(thresholds, "LEAST_ROW", 0)
     features = frozenset({Feature.THREADS} if threads else ())
     compute = dataclasses.replace(CAPS, cache_bytes=16, features=features)
@@ -107,7 +109,7 @@ def test_what_is_asked_for_is_there(monkeypatch, op: str, shape: tuple[int, ...]
         monkeypatch.setattr("weft_simd.thresholds.THREADED", 0)
     x = Tensor.empty(*shape)
     program = program_of(x.softmax(-1) if op == "softmax" else x.cumsum(-1), compute)
-    assert asked(program)
+    assert prefetches(program)
     values = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
     out = np.zeros(values.size, np.float32)
     run_program(program, (out, values.ravel().copy()))

@@ -1,4 +1,4 @@
-"""Sums over one long stretch of memory look ahead, and nothing else does."""
+"""Streaming reductions prefetch their stream, and nothing else does."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def program_of(found: Tensor, *opts: Opt, cache: int = CACHE) -> LinearProgram:
         return lower(ast, simd_target(compute), choose)
 
 
-def looking(program: LinearProgram) -> int:
+def marked(program: LinearProgram) -> int:
     return sum(u.op is Ops.LOAD and u.arg == PREFETCH_STREAM for u in program.uops)
 
 
@@ -57,8 +57,8 @@ def given(*shape: int) -> Tensor:
 
 
 def test_rows_of_what_is_larger_than_the_cache() -> None:
-    assert looking(program_of(given(16, 64).sum(1), *SUM)) == 4
-    assert looking(program_of(given(16, 64).square().max(1), *SUM)) == 4
+    assert marked(program_of(given(16, 64).sum(1), *SUM)) == 4
+    assert marked(program_of(given(16, 64).square().max(1), *SUM)) == 4
 
 
 @pytest.mark.parametrize(
@@ -75,13 +75,13 @@ def test_rows_of_what_is_larger_than_the_cache() -> None:
     ],
 )
 def test_what_does_not(found: Callable[[], Tensor], opts: tuple[Opt, ...], cache: int) -> None:
-    assert not looking(program_of(found(), *opts, cache=cache))
+    assert not marked(program_of(found(), *opts, cache=cache))
 
 
 def test_how_it_is_spelt() -> None:
     program = program_of(given(16, 64).sum(1), *SUM)
     plain = CStyleRenderer(CDialect(vectors=VectorStyle())).render(program)
     lines = Prefetching(CDialect(vectors=VectorStyle())).render(program).splitlines()
-    asked = [line.strip() for line in lines if "soon(" in line]
-    assert len(asked) == 4 and all(line.startswith("soon(data1") for line in asked)
+    found_loads = [line.strip() for line in lines if "soon(" in line]
+    assert len(found_loads) == 4 and all(line.startswith("soon(data1") for line in found_loads)
     assert [line for line in lines if "soon(" not in line] == plain.splitlines()

@@ -1,4 +1,4 @@
-"""Sums over windows ask for what they read some channels later, in its buffer."""
+"""Convolutions prefetch the windows of a later channel, in their buffer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from tests.plugins.simd.prefetch.test_panel_prefetch import CAPS, asked, program_of
+from tests.plugins.simd.prefetch.test_panel_prefetch import CAPS, prefetches, program_of
 
 from weft import Tensor
 from weft.device.machine import MachineModel
@@ -22,8 +22,8 @@ def windows(channels: int, size: int, stride: int = 1, images: int = 2) -> Tenso
 
 
 @pytest.mark.parametrize("stride", [1, 2])
-def test_a_piece_of_each_row_is_asked_for(stride: int) -> None:
-    lines = asked(program_of(windows(64, 56, stride)))
+def test_a_part_of_each_row_is_prefetched(stride: int) -> None:
+    lines = prefetches(program_of(windows(64, 56, stride)))
     assert lines and all("data1" in line and "if (" not in line for line in lines)
     assert len(lines) <= 5
 
@@ -48,12 +48,12 @@ def test_not_in_the_innermost_loop() -> None:
         pytest.param(lambda: windows(8, 128), id="few channels"),
     ],
 )
-def test_where_nothing_is_asked_for(found) -> None:
-    assert not asked(program_of(found()))
+def test_kernels_without_prefetches(found) -> None:
+    assert not prefetches(program_of(found()))
 
 
 def test_places_are_in_their_buffers_and_nothing_changes(monkeypatch) -> None:
-    """The reference reads what is asked for, and would not read what is outside of a buffer."""
+    """The reference executes prefetches, and refuses what is outside of a buffer."""
     monkeypatch.setattr(thresholds, "PREFETCHED", 0)
     monkeypatch.setattr(thresholds, "UNPACKED", 0)
     monkeypatch.setattr(thresholds, "REUSED", 4)

@@ -68,7 +68,7 @@ def checked(wanted, *values, choose=in_lanes, target=VECTOR):
 
 
 @pytest.mark.parametrize("rare", [True, False])
-def test_only_what_one_alternative_needs_stands_behind_the_branch(rare):
+def test_only_nodes_of_one_alternative_are_behind_the_branch(rare):
     numbers, x = given()
 
     def alternatives(x):

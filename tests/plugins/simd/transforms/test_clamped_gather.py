@@ -66,7 +66,7 @@ def test_a_gate_of_loops_alone_stays(pad: int) -> None:
     assert bool(gated_loads(sink)) == bool(pad)
 
 
-def test_what_is_read_is_what_was_asked_for() -> None:
+def test_gathered_values() -> None:
     random = np.random.default_rng(0)
     table = random.random((5, 40), np.float32)
     table[0, 0] = np.nan  # the element that is read where nothing is asked for

@@ -1,4 +1,4 @@
-"""Loops whose turns are used as quotient and remainder become two."""
+"""Loops whose indices are used as quotient and remainder become two."""
 
 from __future__ import annotations
 

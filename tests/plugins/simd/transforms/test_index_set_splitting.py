@@ -66,7 +66,7 @@ def test_one_long_row_is_not_cut_for_threads_share_it():
     assert sink is before
 
 
-def test_no_more_stretches_than_are_worth_it():
+def test_no_more_segments_than_are_profitable():
     parts = [on("REF", numbers(20, 2, seed=i)) for i in range(40)]
     before, sink = cut(Tensor.cat(*parts, dim=1))
     assert sink is before
@@ -83,7 +83,7 @@ def test_padding_of_any_kind(device, mode):
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("dtype", [np.float32, np.int8, np.bool_, np.float64])
-def test_parts_side_by_side(device, dtype):
+def test_adjacent_parts(device, dtype):
     parts = [(numbers(18, n, seed=n) * 3).astype(dtype) for n in (1, 17, 5, 64)]
     got = Tensor.cat(*(on(device, part) for part in parts), dim=1).numpy()
     np.testing.assert_array_equal(got, np.concatenate(parts, 1))
@@ -93,7 +93,7 @@ def test_parts_side_by_side(device, dtype):
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("turn", [-40, -5, 1, 16, 30])
-def test_what_goes_round_backwards_and_across(device, turn):
+def test_rolled_reversed_and_permuted_reads(device, turn):
     x = numbers(18, 41)
     there = on(device, x)
     np.testing.assert_array_equal(there.roll(turn, 1).contiguous().numpy(), np.roll(x, turn, 1))

@@ -1,4 +1,4 @@
-"""Turns that add nothing are skipped: where that is, and that results stay what they were."""
+"""Iterations that change no accumulator are skipped: which, and that results are equal."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_what_is_skipped(condition, lanes, skipped):
         assert made == nodes
 
 
-def test_a_condition_on_what_is_added_to_is_asked_as_ever():
+def test_a_condition_on_the_accumulator_is_evaluated_in_every_iteration():
     def of_sum(loop, old):
         return old.gep(0).cast(dtypes.int).eq(loop)
 

@@ -73,7 +73,7 @@ def test_of_several_loops_the_innermost_is_cut():
     assert turns(loop_peeling.run(kernel(left @ right.T), TARGET)) == [(15,)]
 
 
-def test_reduces_of_several_loops_that_turn_together_are_cut_alike():
+def test_reductions_in_the_same_loops_are_peeled_alike():
     """One of the two has its rows along the other loop."""
     given = Tensor.empty(14, 14, device="NULL")
     ast = ast_of(given.sum() + given.exp2().T.max())

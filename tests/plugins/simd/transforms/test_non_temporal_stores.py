@@ -1,4 +1,4 @@
-"""Outputs larger than the last cache are stored past it."""
+"""Outputs that exceed the last-level cache have non-temporal stores."""
 
 from __future__ import annotations
 

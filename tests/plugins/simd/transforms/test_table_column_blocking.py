@@ -43,7 +43,7 @@ def turns(result):
     return None if fill is None else tuple(extent_of(loop) for loop in loops_of(fill))
 
 
-def test_columns_go_outside_and_rows_of_them_on_chip():
+def test_columns_are_outermost_and_their_rows_in_a_local_array():
     kernel = kernel_of(picked())
     lowered.verify(kernel.sink)
     assert [axis.extent for axis in kernel.axes[:3]] == [LARGE[1] // 32, 600, 32]
@@ -82,7 +82,7 @@ def test_what_is_left_alone():
 @pytest.mark.parametrize("device", ["CPU", "REF", "REF:vector"])
 @pytest.mark.parametrize("dtype", ["float32", "int16", "float64"])
 @pytest.mark.parametrize("shape, rows", [((2, 9, 133), 5), ((1, 30, 260), 31), ((7, 150), 150)])
-def test_what_is_picked(device, dtype, shape, rows, monkeypatch):
+def test_gathered_values(device, dtype, shape, rows, monkeypatch):
     """Whatever divides nothing, places from the end, and a table beside a loop that is its own."""
     for limit in ("TABLE", "UNALIGNED_TABLE"):
         monkeypatch.setattr(thresholds, limit, 0)
