@@ -1,9 +1,10 @@
 """In-place variants of methods: `x.exp_()` is `x.assign(x.exp())`.
 
-One rule makes all of them from the table `INPLACE`, with the parameters of the method without the
-underscore. As for `assign`, the result must fit the shape and the kind of the dtype: comparisons
-become 0 and 1 of a float tensor, while floats do not go into integers. What would change the shape
-(`squeeze_`, `t_`) does not exist: a tensor keeps its shape.
+One rule makes most of them from the table `INPLACE`, with the parameters of the method without the
+underscore. Those with other parameters, and those that exist in place alone, are written out. As
+for `assign`, the result must fit the shape and the kind of the dtype: comparisons become 0 and 1 of
+a float tensor, while floats do not go into integers. What would change the shape (`squeeze_`, `t_`)
+does not exist: a tensor keeps its shape.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from weft.tensor.ops import assignment, inplace
+from weft.base.arguments import real
+from weft.base.dtype import dtypes
+from weft.base.errors import ShapeError
+from weft.tensor.ops import assignment
 from weft.tensor.protocol import TensorBase, TensorT
 from weft.tensor.types import ArrayLike, DTypeLike
 
@@ -92,19 +96,147 @@ class InplaceMixin(TensorBase):
     _become = assignment._become
     replace = assignment.replace
 
-    fill_ = inplace.fill_
-    zero_ = inplace.zero_
-    copy_ = inplace.copy_
-    add_ = inplace.add_
-    sub_ = inplace.sub_
-    mul_ = inplace.mul_
-    div_ = inplace.div_
-    clamp_ = inplace.clamp_
-    uniform_ = inplace.uniform_
-    normal_ = inplace.normal_
-    fill_diagonal_ = inplace.fill_diagonal_
-    random_ = inplace.random_
-    bernoulli_ = inplace.bernoulli_
+    def fill_(self, value: ArrayLike) -> Self:
+        """`value` everywhere.
+
+        >>> Tensor([1, 2]).fill_(7).tolist()
+        [7, 7]
+        """
+        return self.assign(value)
+
+    def zero_(self) -> Self:
+        """0 everywhere.
+
+        >>> Tensor([1, 2]).zero_().tolist()
+        [0, 0]
+        """
+        return self.assign(0)
+
+    def copy_(self, src: ArrayLike) -> Self:
+        """The values of another tensor, converted to the dtype and place of self.
+
+        >>> Tensor([1, 2]).copy_(Tensor([3.5, 4.5])).tolist()
+        [3, 4]
+        """
+        if not isinstance(src, TensorBase):
+            return self.assign(src)
+        return self.assign(src.cast(self._uop.dtype).to(self.device))
+
+    def add_(self, other: ArrayLike, *, alpha: float = 1) -> Self:
+        """self + alpha * other.
+
+        >>> Tensor([1, 2]).add_(Tensor([1, 1]), alpha=3).tolist()
+        [4, 5]
+        """
+        return self.assign(self.add(other, alpha=alpha))
+
+    def sub_(self, other: ArrayLike, *, alpha: float = 1) -> Self:
+        """self - alpha * other.
+
+        >>> Tensor([1, 2]).sub_(1).tolist()
+        [0, 1]
+        """
+        return self.assign(self.sub(other, alpha=alpha))
+
+    def mul_(self, other: ArrayLike) -> Self:
+        """self * other.
+
+        >>> Tensor([1, 2]).mul_(3).tolist()
+        [3, 6]
+        """
+        return self.assign(self * other)
+
+    def div_(self, other: ArrayLike, *, rounding_mode: str | None = None) -> Self:
+        """self / other.
+
+        >>> Tensor([1.0, 2.0]).div_(2).tolist()
+        [0.5, 1.0]
+        """
+        return self.assign(self.div(other, rounding_mode=rounding_mode))
+
+    def clamp_(self, min_: ArrayLike | None = None, max_: ArrayLike | None = None) -> Self:
+        """Bounded below and above.
+
+        >>> Tensor([1, 5]).clamp_(2, 4).tolist()
+        [2, 4]
+        """
+        return self.assign(self.clamp(min_, max_))
+
+    def uniform_(self, low: float = 0.0, high: float = 1.0) -> Self:
+        """Random numbers, uniform on [low, high).
+
+        >>> Tensor.zeros(2).uniform_(3.0, 3.0).tolist()
+        [3.0, 3.0]
+        """
+        kind, device = self._uop.dtype, self.device
+        return self.assign(
+            self.__class__.uniform(self.shape, low=low, high=high, dtype=kind, device=device)
+        )
+
+    def normal_(self, mean: float = 0.0, std: float = 1.0) -> Self:
+        """Random numbers, normal with the given mean and standard deviation.
+
+        >>> Tensor.zeros(2).normal_(5.0, 0.0).tolist()
+        [5.0, 5.0]
+        """
+        kind, device = self._uop.dtype, self.device
+        return self.assign(
+            self.__class__.normal(self.shape, mean=mean, std=std, dtype=kind, device=device)
+        )
+
+    def fill_diagonal_(self, fill_value: float, wrap: bool = False) -> Self:
+        """`fill_value` on the main diagonal of a matrix, or of a cube of any rank.
+
+        :param wrap: of a matrix with more rows than columns also on the diagonals below the main
+            one, with an empty row between two of them.
+        :raises ShapeError: for less than two axes, or more than two of different sizes.
+
+        >>> Tensor([[1, 2], [3, 4]]).fill_diagonal_(0).tolist()
+        [[0, 2], [3, 0]]
+        """
+        shape = self.shape
+        if len(shape) < 2 or (len(shape) > 2 and len(set(shape)) > 1):
+            raise ShapeError(
+                "only matrices and cubes have a main diagonal",
+                asked=f"fill_diagonal_ of shape {shape}",
+                because="it takes one index for all axes",
+            )
+        width = shape[1]
+        place = self.__class__.arange(self.numel(), device=self.device).reshape(shape)
+        hit = place % sum(width**axis for axis in range(len(shape))) == 0
+        if not wrap and len(shape) == 2:
+            hit = hit & (place < width * width)
+        return self.assign(self.masked_fill(hit, real(fill_value, "fill_value")))
+
+    def random_(self, low: int = 0, high: int | None = None) -> Self:
+        """Random integers from `low` to below `high`; one argument alone is `high`.
+
+        Without arguments all integers from 0 that the dtype represents exactly, below 2**30.
+
+        :raises OutOfRange: for bounds that an integer dtype cannot represent.
+
+        >>> Tensor.zeros(3).random_(5, 6).tolist()
+        [5.0, 5.0, 5.0]
+        """
+        kind = self._uop.dtype
+        if high is None and low:
+            low, high = 0, low
+        elif high is None:
+            digits = dtypes.finfo(kind).mantissa_bits + 1 if dtypes.is_float(kind) else kind.bitsize
+            high = 1 << min(digits - dtypes.is_int(kind) + dtypes.is_unsigned(kind), 30)
+        drawn_in = kind if dtypes.is_int(kind) else dtypes.int64
+        shape, device = self.shape, self.device
+        drawn = self.__class__.randint(*shape, low=low, high=high, dtype=drawn_in, device=device)
+        return self.assign(drawn.cast(kind))
+
+    def bernoulli_(self, p: ArrayLike = 0.5) -> Self:
+        """1 with probability p, else 0; p is a number or a tensor that broadcasts.
+
+        >>> Tensor.zeros(2).bernoulli_(Tensor([0.0, 1.0])).tolist()
+        [0.0, 1.0]
+        """
+        chance = self._as_tensor(p, self, dtypes.default_float)._expanded(self.shape)
+        return self.assign(chance.bernoulli().cast(self._uop.dtype))
 
     __iadd__ = _inplace_operator("__iadd__", "add")
     __isub__ = _inplace_operator("__isub__", "sub")

@@ -13,7 +13,7 @@ from weft.tensor.ops.parameter_aliases import SPELLINGS
 
 
 def declared():
-    """Method -> the parameters of all its declarations, or of the method that it is declared like."""
+    """Method -> the parameters of all its declarations, or of the method it is declared like."""
     tree = ast.parse(Path(overloads.__file__).read_text(encoding="utf-8"))
     found = defaultdict(set)
     for node in ast.walk(tree):
