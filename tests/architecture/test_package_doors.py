@@ -49,7 +49,7 @@ LEFT = {
     "schedule": 8,
     "tensor": 10,
     "tools": 1,
-    "uop": 43,
+    "uop": 25,
 }
 """Imports of other modules from outside of their package: to become none."""
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields
 
 from weft.base.dtype import DType
 from weft.device.validation import check, each, freeze, number, one, whole
-from weft.uop.ops import Ops
+from weft.uop import Ops
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ from weft.base.errors import SpecError
 from weft.render.dialect import CDialect
 from weft.render.helpers import Helpers
 from weft.render.statement_placement import is_pair
-from weft.uop import GroupOp, Ops, UOp
-from weft.uop.bounds import bounds_of
+from weft.uop import GroupOp, Ops, UOp, bounds_of
 
 # How tightly an expression binds; an operand that binds less tightly gets parentheses.
 ATOM, UNARY, TIMES, PLUS, SHIFT, COMPARE, AND, XOR, OR, CHOICE, LOOSE = range(100, -10, -10)

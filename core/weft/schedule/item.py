@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,14 @@ class ScheduleItem:
     ast: UOp
     bufs: tuple[Buffer, ...]
     metadata: tuple[Any, ...] = ()
+
+    @staticmethod
+    def of(ast: UOp, memory: Sequence[Buffer], metadata: tuple[Any, ...]) -> ScheduleItem:
+        """The item over this memory, of which a COPY into a window writes that window only."""
+        if ast.op is Ops.COPY and (window := ast.arg) is not None:
+            target = memory[0].view(window.size, ast.dtype, window.offset * ast.dtype.itemsize)
+            memory = (target, *memory[1:])
+        return ScheduleItem(ast, tuple(memory), metadata)
 
     @property
     def outputs(self) -> tuple[Buffer, ...]:

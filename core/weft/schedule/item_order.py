@@ -149,11 +149,7 @@ def _item(kernel: UOp) -> ScheduleItem:
     if ast.op is Ops.BUFFER_VIEW:
         _bind_view(kernel.src[0], ast, memory[1])
         memory[0] = binding.buffer_of(root_buffer(kernel.src[0]))
-    elif ast.op is Ops.COPY and ast.arg is not None:
-        window = ast.arg
-        start = window.offset * ast.dtype.itemsize
-        memory[0] = memory[0].view(window.size, ast.dtype, start)
-    return ScheduleItem(ast, tuple(memory), kernel.arg.metadata)
+    return ScheduleItem.of(ast, memory, kernel.arg.metadata)
 
 
 def _bind_view(version: UOp, ast: UOp, base: Buffer) -> None:

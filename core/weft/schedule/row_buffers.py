@@ -35,8 +35,6 @@ _INFINITE = 1 << 20
 # contexts of a value that are distinguished
 _MOST_CONTEXTS = 16
 
-Contexts = frozenset[Any]
-
 
 @dataclass(eq=False, slots=True)
 class _Computation:

@@ -115,7 +115,10 @@ class ScheduleTemplate:
             held = self._held[touched, plan] = self._liveness(structure, touched, plan)
         nodes = self._buffer_nodes(structure, held)
         memory = self._buffers(nodes, held.layout)
-        items = [_item(step, memory) for step in self.steps]
+        items = [
+            ScheduleItem.of(step.ast, [_buffer(memory[n]) for n in step.memory], step.metadata)
+            for step in self.steps
+        ]
         order = list(structure.places)
         becomes = {
             order[place]: _bound_result(self.results[place], nodes, structure.values)
@@ -225,15 +228,6 @@ class ScheduleTemplate:
 
 def _buffer(memory: Any) -> Buffer:
     return memory if memory.__class__ is Buffer else binding.buffer_of(memory)
-
-
-def _item(step: Step, memory: Sequence[Any]) -> ScheduleItem:
-    buffers = [_buffer(memory[number]) for number in step.memory]
-    ast = step.ast
-    if ast.op is Ops.COPY and (window := ast.arg) is not None:
-        start = window.offset * ast.dtype.itemsize
-        buffers[0] = buffers[0].view(window.size, ast.dtype, start)
-    return ScheduleItem(ast, tuple(buffers), step.metadata)
 
 
 def _bound_result(result: Result, nodes: Sequence[UOp | None], values: Mapping[UOp, int]) -> UOp:

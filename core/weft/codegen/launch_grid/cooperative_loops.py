@@ -36,9 +36,7 @@ from weft.codegen.launch_grid.trials import GridChoice, fits, trip_count
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.thresholds import PRIVATE_ELEMENTS
 from weft.device.capabilities import Feature
-from weft.uop.args import AxisKind
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import AxisKind, Ops, UOp
 
 _INSIDE = frozenset({AxisKind.LOOP, AxisKind.REDUCE})
 

@@ -20,9 +20,7 @@ from weft.codegen.launch_grid.tiles import Tiles
 from weft.codegen.launch_grid.trials import GridChoice, trip_count
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import OptKind
-from weft.uop.args import AxisKind
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import AxisKind, Ops, UOp
 
 _GLOBAL = frozenset({AxisKind.GLOBAL})
 

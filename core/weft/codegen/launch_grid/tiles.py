@@ -50,9 +50,7 @@ from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import OptKind
 from weft.device.machine import MachineModel
 from weft.device.tensor_core import TensorCore
-from weft.uop.args import AxisKind
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import AxisKind, Ops, UOp
 
 
 class Problem(NamedTuple):

@@ -16,9 +16,7 @@ from weft.codegen.launch_grid.thresholds import FARTHEST, GROUP, UNKNOWN
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import OptKind
 from weft.device.capabilities import Feature
-from weft.uop.args import AxisKind
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import AxisKind, Ops, UOp
 
 
 def trip_count(extent: int | UOp) -> int:

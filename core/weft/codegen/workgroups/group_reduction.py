@@ -30,9 +30,7 @@ from weft.codegen.analysis.ranges import Accumulate, Fill, extent_of, loops_of, 
 from weft.codegen.analysis.traversal import nodes_of
 from weft.codegen.thresholds import ONE_STEP
 from weft.codegen.workgroups import private_rows
-from weft.uop.args import AxisKind
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import AxisKind, Ops, UOp
 
 THREAD = ("lidx0", "lidx1", "lidx2")  # the first that is free: `launch_dims` has left one
 

@@ -19,9 +19,7 @@ from weft.base.intmath import ceildiv
 from weft.codegen.analysis.affine import affine, from_affine
 from weft.codegen.analysis.ranges import ranges_of
 from weft.codegen.thresholds import PRIVATE_ELEMENTS
-from weft.uop.args import AxisKind
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import AxisKind, Ops, UOp
 
 
 def stretch(array: PtrDType, indices: Sequence[UOp], parts: int) -> int | None:

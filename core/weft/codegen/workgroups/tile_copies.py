@@ -24,9 +24,7 @@ from weft.codegen.vectorization.instances import INSTANTIATED
 from weft.codegen.vectorization.memory_accesses import IN_FLIGHT_BYTES
 from weft.codegen.workgroups.bank_padding import Access, banks_of, strides_of
 from weft.device.capabilities import ComputeCaps, Feature
-from weft.uop.args import AxisKind
-from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop import AxisKind, Ops, UOp
 
 
 class Staged(NamedTuple):
