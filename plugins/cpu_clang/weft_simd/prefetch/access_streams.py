@@ -25,10 +25,8 @@ from weft.plugin import (
     UOp,
     affine,
     conjunction,
-    dtypes,
     extent_of,
     fill_of,
-    folded,
     loop_order,
     loops_of,
     nodes_of,
@@ -196,26 +194,11 @@ def cache_lines(loads: Iterable[UOp], line: int) -> list[UOp]:
         strides, offset = affine(at)
         for lane in range(0, load.dtype.count, max(1, line // itemsize)):
             key = buffer, frozenset(strides.items()), (offset + lane) * itemsize // line
-            found.setdefault(key, buffer.index(plus(at, lane)))
+            found.setdefault(key, buffer.index(at + lane if lane else at))
     return list(found.values())
 
 
 # ---- later iterations ----------------------------------------------------------------------------
-
-
-def plus(value: UOp, amount: int) -> UOp:
-    """The sum of an index and a constant."""
-    return folded(Ops.ADD, value.dtype, (value, value.const_like(amount)))
-
-
-def is_before(value: UOp, end: int) -> UOp:
-    """The condition that an index is less than a constant."""
-    return folded(Ops.CMPLT, dtypes.bool, (value, value.const_like(end)))
-
-
-def select(condition: UOp, value: UOp, other: UOp) -> UOp:
-    """One of two indices."""
-    return folded(Ops.WHERE, value.dtype, (condition, value, other))
 
 
 def loop_induction(loop: UOp) -> Induction:
@@ -230,7 +213,7 @@ def later_address(stream: AccessStream, distance: int, skips_end: bool) -> UOp:
     """
     gate = stream.gate
     if skips_end:
-        values = {one.variable: plus(one.variable, distance * one.step) for one in stream.advance}
+        values = {one.variable: one.variable + distance * one.step for one in stream.advance}
         inside = conjunction(_is_inside(one, distance) for one in stream.advance)
         gate = inside if gate is None else gate & inside
     else:
@@ -241,8 +224,8 @@ def later_address(stream: AccessStream, distance: int, skips_end: bool) -> UOp:
         return buffer.index(later.simplify(), gate)
     end = element_of(buffer).size - 1
     if at.vmin < 0 or at.vmax > end:
-        later = select(is_before(later, 0), at.const_like(0), later)
-        later = select(is_before(later, end), later, at.const_like(end))
+        later = (later < 0).where(0, later)
+        later = (later < end).where(later, end)
     return buffer.index(later, gate)  # others share its terms in this order
 
 
@@ -256,7 +239,7 @@ def _later_values(advance: Sequence[Induction], distance: int) -> dict[UOp, UOp]
         after = variable.const_like(0) if one is not advance[-1] else last
         if distance > 1:
             after = variable
-        later = select(_is_inside(one, distance), plus(variable, distance * one.step), after)
+        later = _is_inside(one, distance).where(variable + distance * one.step, after)
         found[variable] = later if ended is None else ended.where(later, variable)
         is_last = variable.eq(last)
         ended = is_last if ended is None else ended & is_last
@@ -265,15 +248,12 @@ def _later_values(advance: Sequence[Induction], distance: int) -> dict[UOp, UOp]
 
 def _is_inside(one: Induction, distance: int) -> UOp:
     """The condition that a variable has a valid value `distance` iterations later."""
-    return is_before(one.variable, one.extent - (distance + 1) * one.step + 1)
+    return one.variable < one.extent - (distance + 1) * one.step + 1
 
 
 def every(variable: UOp, period: int) -> UOp | None:
     """The condition of every `period`-th iteration, a power of two; None for all of them."""
-    if period == 1:
-        return None
-    low_bits = folded(Ops.AND, variable.dtype, (variable, variable.const_like(period - 1)))
-    return low_bits.eq(0)
+    return (variable & (period - 1)).eq(0) if period > 1 else None
 
 
 def linear_position(loops: Sequence[UOp], like: UOp) -> UOp:
@@ -281,5 +261,5 @@ def linear_position(loops: Sequence[UOp], like: UOp) -> UOp:
     total = like.const_like(0)
     for place, loop in enumerate(loops):
         here = loop.cast(like.dtype)
-        total = total * total.const_like(trip_count(loop)) + here if place else here
+        total = total * trip_count(loop) + here if place else here
     return total

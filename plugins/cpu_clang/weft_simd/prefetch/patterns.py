@@ -23,7 +23,6 @@ from weft.plugin import (
     affine_through_casts,
     ceildiv,
     conjunction,
-    folded,
     from_affine,
     iteration_count,
     loop_order,
@@ -47,13 +46,10 @@ from weft_simd.prefetch.access_streams import (
     element_of,
     every,
     exceeds,
-    is_before,
     is_plain,
     linear_position,
     loads_of,
     loop_induction,
-    plus,
-    select,
 )
 
 # ---- reductions ----------------------------------------------------------------------------------
@@ -117,9 +113,8 @@ def _panel_streams(product: Product, fill: UOp) -> Iterator[AccessStream]:
         return
     at = loads[0].src[0].src[1]
     term, tile = linear_position(product.loops, at), linear_position(around, at)
-    shift = term.const_like(period.bit_length() - 1)
-    part = tile * each + folded(Ops.SHR, at.dtype, (term, shift))
-    part = select(is_before(part, parts - 1), part, part.const_like(parts - 1))
+    part = tile * each + (term >> period.bit_length() - 1 if period > 1 else term)
+    part = (part < parts - 1).where(part, parts - 1)
     advance, position = tuple(map(loop_induction, outer)), _delinearized(part, loops)
     for index in cache_lines(loads, reads.machine.line_bytes):
         yield AccessStream(index, advance, position, every(term, period))
@@ -131,8 +126,8 @@ def _delinearized(position: UOp, loops: Sequence[UOp]) -> dict[UOp, UOp]:
     stride = iteration_count(loops)
     for place, loop in enumerate(loops):
         whole, stride = stride, stride // trip_count(loop)
-        digit = position % position.const_like(whole) if place else position
-        digit = digit // digit.const_like(stride) if stride > 1 else digit
+        digit = position % whole if place else position
+        digit = digit // stride if stride > 1 else digit
         found[loop] = digit.cast(loop.dtype)
     return found
 
@@ -406,8 +401,8 @@ def transposed_blocks(reads: KernelReads) -> Iterable[AccessStream]:
     start = replace_nodes(list(at.toposort()), zeros).simplify()
     advance = (Induction(start, element_of(buffer).size, size),)
     lanes = first.dtype.count
-    place = start + linear_position(inside, at) * at.const_like(len(loads) * lanes)
-    rows = [buffer.index(plus(place, row * lanes)) for row in range(len(loads))]
+    place = start + linear_position(inside, at) * (len(loads) * lanes)
+    rows = [buffer.index(place + row * lanes) for row in range(len(loads))]
     return [AccessStream(row, advance) for row in rows]
 
 
