@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from weft.base.arguments import shown
 from weft.base.dtype_classes import (
     AddrSpace,
     DType,
+    FloatInfo,
     ImageDType,
+    IntInfo,
     PtrDType,
     any_images,
     derive,
@@ -77,67 +78,6 @@ class _Dtypes(type):
             if name.startswith("_"):  # the questions that inspect and copy ask of any class
                 raise AttributeError(name)
             raise _unknown(name, f"dtypes.{name}")
-
-
-@dataclass(frozen=True)
-class FloatInfo:
-    """What a float dtype can hold, by the names of the array API standard, NumPy and PyTorch.
-
-    Unpacked it is (exponent bits, mantissa bits).
-
-    >>> info = dtypes.finfo("float16")
-    >>> info.max, info.eps, info.resolution
-    (65504.0, 0.0009765625, 0.001)
-    >>> exponent, mantissa = info
-    """
-
-    bits: int
-    exponent_bits: int
-    mantissa_bits: int
-    min: float
-    max: float
-    eps: float
-    smallest_normal: float
-    smallest_subnormal: float
-    bias: int
-    has_infinity: bool
-    dtype: DType
-
-    @property
-    def tiny(self) -> float:
-        """`smallest_normal` by its older name."""
-        return self.smallest_normal
-
-    @property
-    def precision(self) -> int:
-        """Decimal digits that are kept, whatever they are."""
-        return int(-math.log10(self.eps))
-
-    @property
-    def resolution(self) -> float:
-        """One in the last of those digits."""
-        return float(f"1e-{self.precision}")
-
-    @property
-    def epsneg(self) -> float:
-        """The distance from 1 to the next number below."""
-        return self.eps / 2
-
-    def __iter__(self) -> Iterator[int]:
-        return iter((self.exponent_bits, self.mantissa_bits))
-
-    def __getitem__(self, place: int) -> int:
-        return (self.exponent_bits, self.mantissa_bits)[place]
-
-
-@dataclass(frozen=True)
-class IntInfo:
-    """What an integer dtype can hold."""
-
-    bits: int
-    min: int
-    max: int
-    dtype: DType
 
 
 def is_float(dtype: DType) -> bool:

@@ -1,4 +1,4 @@
-"""Dtype classes: scalars and vectors, pointers, images.
+"""Dtype classes: scalars and vectors, pointers, images; the limits of numbers.
 
 Every dtype is interned, so `is` compares them, hashing is by identity, and pickling returns the
 same object. `x.vec(n)` and `x.ptr(size, space)` derive dtypes from one another, `image` makes image
@@ -8,6 +8,8 @@ dtypes; `scalar()` and `base` lead back. The dtypes themselves are in `dtype.py`
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from weft.base.errors import DTypeError
@@ -191,6 +193,67 @@ class ImageDType(PtrDType):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_restore_image, (self.name, self.shape, self.count))
+
+
+@dataclass(frozen=True)
+class FloatInfo:
+    """What a float dtype can hold, by the names of the array API standard, NumPy and PyTorch.
+
+    Unpacked it is (exponent bits, mantissa bits).
+
+    >>> info = dtypes.finfo("float16")
+    >>> info.max, info.eps, info.resolution
+    (65504.0, 0.0009765625, 0.001)
+    >>> exponent, mantissa = info
+    """
+
+    bits: int
+    exponent_bits: int
+    mantissa_bits: int
+    min: float
+    max: float
+    eps: float
+    smallest_normal: float
+    smallest_subnormal: float
+    bias: int
+    has_infinity: bool
+    dtype: DType
+
+    @property
+    def tiny(self) -> float:
+        """`smallest_normal` by its older name."""
+        return self.smallest_normal
+
+    @property
+    def precision(self) -> int:
+        """Decimal digits that are kept, whatever they are."""
+        return int(-math.log10(self.eps))
+
+    @property
+    def resolution(self) -> float:
+        """One in the last of those digits."""
+        return float(f"1e-{self.precision}")
+
+    @property
+    def epsneg(self) -> float:
+        """The distance from 1 to the next number below."""
+        return self.eps / 2
+
+    def __iter__(self) -> Iterator[int]:
+        return iter((self.exponent_bits, self.mantissa_bits))
+
+    def __getitem__(self, place: int) -> int:
+        return (self.exponent_bits, self.mantissa_bits)[place]
+
+
+@dataclass(frozen=True)
+class IntInfo:
+    """What an integer dtype can hold."""
+
+    bits: int
+    min: int
+    max: int
+    dtype: DType
 
 
 elements: dict[str, DType] = {}

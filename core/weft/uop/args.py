@@ -1,8 +1,13 @@
-"""The argument classes of nodes, `UOp.arg`: frozen, hashable, printable and parseable."""
+"""The argument classes of nodes, `UOp.arg`: frozen, hashable, printable and parseable.
+
+`key_of` makes the keys of hash-consing, whose form depends on the class of the argument.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 from weft.base.members import Member
@@ -127,3 +132,35 @@ class Kernel:
             root = self.ast.op.name
         names = ", ".join(dict.fromkeys(str(m) for m in self.metadata))
         return f"<Kernel {nodes} {root} ({names})>"
+
+
+# ---- keys of hash-consing ------------------------------------------------------------------------
+
+PLAIN: set[type] = {type(None), int, bool, str}
+"""Classes of arguments that are in the key of a node as they are."""
+
+_HASHED_IN_PYTHON: set[type] = set()
+
+
+def key_of(op: Ops, dtype: Any, src: tuple[Any, ...], arg: Any) -> Any:
+    """The key of a node whose argument is a float, or may be hashed by a method in Python."""
+    kind = arg.__class__
+    if kind is float or kind is tuple:
+        return (op, dtype, src, _exact(arg))
+    if kind not in _HASHED_IN_PYTHON:
+        if not isinstance(kind.__hash__, FunctionType):
+            PLAIN.add(kind)
+            return (op, dtype, src, arg)
+        _HASHED_IN_PYTHON.add(kind)
+    # a frozenset caches its hash, so removing the entry does not hash again
+    return frozenset(((op, dtype, src, arg),))
+
+
+def _exact(arg: Any) -> Any:
+    """A key that distinguishes 0.0 from -0.0, and for which NaN equals itself."""
+    items = arg
+    if isinstance(arg, tuple):
+        return tuple(_exact(item) for item in items)
+    if isinstance(arg, float) and (arg == 0.0 or arg != arg):
+        return ("float", math.copysign(1.0, arg), "nan" if arg != arg else "zero")
+    return arg

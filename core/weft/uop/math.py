@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
 from weft.uop.ops import Ops
 
 M = TypeVar("M", bound="MathMixin")
+
+
+MIXED: dict[Ops, Callable[[float, float], Any]] = {
+    Ops.ADD: operator.add, Ops.SUB: operator.sub, Ops.MUL: operator.mul,
+    Ops.FDIV: operator.truediv, Ops.IDIV: operator.floordiv, Ops.MOD: operator.mod,
+    Ops.POW: operator.pow, Ops.MAX: max, Ops.CMPLT: operator.lt, Ops.CMPNE: operator.ne,
+    Ops.CMPEQ: operator.eq,
+}  # fmt: skip
+"""Python's result for an integer and a float."""
 
 
 def has_graph(other: Any) -> bool:

@@ -11,21 +11,18 @@ Source: J.-C. Filliâtre, S. Conchon, 'Type-safe modular hash-consing' (ML Works
 from __future__ import annotations
 
 import itertools
-import math
-import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import methodcaller
-from types import FunctionType
 from typing import Any, TypeAlias
 
 from weft.base.arguments import shown
 from weft.base.dtype import DType, PtrDType, dtypes
-from weft.base.errors import ArgumentError, SpecError, WeftError
+from weft.base.errors import ArgumentError, SpecError
 from weft.base.scalars import check_range, truncate
 from weft.base.weak import entry_type
 from weft.uop.analyses import Analysed, provided, report_values_read
-from weft.uop.args import AxisKind, RangeArg, Reduce, Var
-from weft.uop.math import MathMixin, has_graph
+from weft.uop.args import PLAIN, AxisKind, RangeArg, Reduce, Var, key_of
+from weft.uop.math import MIXED, MathMixin, has_graph
 from weft.uop.ops import GroupOp, Ops
 
 _INTEGERS = frozenset(dtypes.ints)
@@ -36,34 +33,6 @@ _MOVES = GroupOp.Movement | {Ops.VIEW}
 _interned: dict[Any, Any] = {}
 _Entry = entry_type(_interned)
 _unique_numbers = itertools.count()
-
-
-def _key(op: Ops, dtype: DType, src: tuple[UOp, ...], arg: Any) -> Any:
-    """The key of a node whose argument is a float, or may be hashed by a method in Python."""
-    kind = arg.__class__
-    if kind is float or kind is tuple:
-        return (op, dtype, src, _exact(arg))
-    if kind not in _HASHED_IN_PYTHON:
-        if not isinstance(kind.__hash__, FunctionType):
-            _PLAIN.add(kind)
-            return (op, dtype, src, arg)
-        _HASHED_IN_PYTHON.add(kind)
-    # a frozenset caches its hash, so removing the entry does not hash again
-    return frozenset(((op, dtype, src, arg),))
-
-
-_PLAIN: set[type] = {type(None), int, bool, str}
-_HASHED_IN_PYTHON: set[type] = set()
-
-
-def _exact(arg: Any) -> Any:
-    """A key that distinguishes 0.0 from -0.0, and for which NaN equals itself."""
-    items = arg
-    if isinstance(arg, tuple):
-        return tuple(_exact(item) for item in items)
-    if isinstance(arg, float) and (arg == 0.0 or arg != arg):
-        return ("float", math.copysign(1.0, arg), "nan" if arg != arg else "zero")
-    return arg
 
 
 class _Open(Analysed, MathMixin):
@@ -112,10 +81,10 @@ class UOp(_Open):
         arg: Any = None,
     ) -> UOp:
         kind = arg.__class__
-        if kind in _PLAIN or (kind is tuple and op is not Ops.VCONST):
+        if kind in PLAIN or (kind is tuple and op is not Ops.VCONST):
             key = (op, dtype, src, arg)
         else:
-            key = _key(op, dtype, src, arg)
+            key = key_of(op, dtype, src, arg)
         entry = _interned.get(key)
         if entry is not None:
             node = entry()
@@ -154,8 +123,9 @@ class UOp(_Open):
         self.__setattr__(name, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from_rows = (_flat(self),)
-        return (_unflatten, from_rows)
+        from weft.uop.pickling import graph_of, rows_of  # only what pickles needs it
+
+        return (graph_of, (rows_of(self),))
 
     def __copy__(self) -> UOp:
         return self
@@ -295,7 +265,7 @@ class UOp(_Open):
     def _with_fraction(self, op: Ops, other: float, reverse: bool) -> Any:
         """An integer node combined with a float: the result is computed from its bound value."""
         one, two = (other, float(self)) if reverse else (float(self), other)
-        value = _WITH_FRACTIONS[op](one, two)
+        value = MIXED[op](one, two)
         return UOp.const(dtypes.bool, value) if op in _COMPARISONS else value
 
     def const_like(self, value: Any) -> UOp:
@@ -514,15 +484,6 @@ _set_meta = UOp.meta.__set__  # type: ignore[attr-defined]
 sint: TypeAlias = int | UOp
 
 
-# Python's results for an integer and a float
-_WITH_FRACTIONS: dict[Ops, Callable[[float, float], Any]] = {
-    Ops.ADD: operator.add, Ops.SUB: operator.sub, Ops.MUL: operator.mul,
-    Ops.FDIV: lambda a, b: a / b, Ops.IDIV: lambda a, b: a // b, Ops.MOD: operator.mod,
-    Ops.POW: lambda a, b: a**b, Ops.MAX: max, Ops.CMPLT: operator.lt, Ops.CMPNE: operator.ne,
-    Ops.CMPEQ: operator.eq,
-}  # fmt: skip
-
-
 def memo_slot(name: str) -> Callable[[UOp, Any], None]:
     """The setter of one of UOp's memo slots, for the analysis that owns it."""
     return getattr(UOp, name).__set__
@@ -535,23 +496,3 @@ def _nodes_in(arg: Any) -> Iterable[UOp]:
     elif isinstance(arg, tuple):
         for item in items:
             yield from _nodes_in(item)
-
-
-def _flat(root: UOp) -> list[tuple[Any, ...]]:
-    """The graph as rows that name their sources by number: pickles without recursion."""
-    number: dict[UOp, int] = {}
-    rows: list[tuple[Any, ...]] = []
-    for node in root.toposort():
-        number[node] = len(rows)
-        rows.append((int(node.op), node.dtype, tuple(number[s] for s in node.src), node.arg))
-    return rows
-
-
-def _unflatten(rows: list[tuple[Any, ...]]) -> UOp:
-    nodes: list[UOp] = []
-    for op, dtype, src, arg in rows:
-        places: tuple[int, ...] = src
-        nodes.append(UOp(Ops(op), dtype, tuple(nodes[place] for place in places), arg))
-    if not nodes:
-        raise WeftError("a pickled graph without nodes", asked="unpickling a UOp")
-    return nodes[-1]

@@ -166,30 +166,11 @@ def _write(
         out.line(depth + 1, "return result")
         return
     (pattern, node), rest = work[0], work[1:]
-    tests: list[str] = []
-    if pattern.op is not None:
-        if len(pattern.op) == 1:
-            tests.append(f"{node}.op is {out.constant(next(iter(pattern.op)))}")
-        else:
-            tests.append(f"{node}.op in {out.constant(pattern.op)}")
-    if pattern.dtype is not None:
-        allowed = out.constant(pattern.dtype)
-        tests.append(f"({node}.dtype in {allowed} or {node}.dtype.scalar() in {allowed})")
-    if pattern.arg is not _ANY:
-        value = out.constant(pattern.arg)
-        tests.append(f"{node}.arg == {value}")
-    if pattern.name is not None:
-        if pattern.name in bound:
-            tests.append(f"{node} is {bound[pattern.name]}")
-        else:
-            bound = {**bound, pattern.name: node}
-    src = pattern.src
-    if isinstance(src, tuple):
-        wanted = "<=" if pattern.allow_any_len else "=="
-        tests.append(f"{len(src)} {wanted} len({node}.src)")
+    tests, bound = _tests_of(out, pattern, node, bound)
     if tests:
         out.line(depth, f"if {' and '.join(tests)}:")
         depth += 1
+    src = pattern.src
     if pattern.alternatives:
         for alternative in pattern.alternatives:
             _write(out, [(alternative, node), *rest], bound, depth, finish)
@@ -214,6 +195,34 @@ def _write(
         _write(out, rest, bound, depth + 1, finish)
     else:
         _write(out, rest, bound, depth, finish)
+
+
+def _tests_of(
+    out: _Writer, pattern: UPat, node: str, bound: dict[str, str]
+) -> tuple[list[str], dict[str, str]]:
+    """The tests of one node without its sources, and the captures that are bound after them."""
+    tests: list[str] = []
+    if pattern.op is not None:
+        if len(pattern.op) == 1:
+            tests.append(f"{node}.op is {out.constant(next(iter(pattern.op)))}")
+        else:
+            tests.append(f"{node}.op in {out.constant(pattern.op)}")
+    if pattern.dtype is not None:
+        allowed = out.constant(pattern.dtype)
+        tests.append(f"({node}.dtype in {allowed} or {node}.dtype.scalar() in {allowed})")
+    if pattern.arg is not _ANY:
+        value = out.constant(pattern.arg)
+        tests.append(f"{node}.arg == {value}")
+    if pattern.name is not None:
+        if pattern.name in bound:
+            tests.append(f"{node} is {bound[pattern.name]}")
+        else:
+            bound = {**bound, pattern.name: node}
+    src = pattern.src
+    if isinstance(src, tuple):
+        wanted = "<=" if pattern.allow_any_len else "=="
+        tests.append(f"{len(src)} {wanted} len({node}.src)")
+    return tests, bound
 
 
 def compile_rule(
