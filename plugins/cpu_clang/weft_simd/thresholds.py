@@ -97,12 +97,17 @@ ADDRESS_BYTES = 8  # of a gathered lane: a register holds so many fewer of them
 GATHERED_ROWS = 4  # gathered rows in one loop body, each an access stream
 OVERLAPPED_VECTORS = 32  # wide vectors of a row from which the last one may overlap
 STRIDED_BLOCK = 8  # rows of a block of strided loads: it uses half of each cache line
+REGISTER_PART = 4  # of a register that a vector fills at least: a quarter
+LONG_VECTORS = (4, 2)  # registers of one vector of a long chain, in the order in which it tries
+PEELED_ROW = 4  # vectors of a row from which its remainder is peeled without a cost model ...
+PEELED_LONG_ROW = 16  # ... and from which the main loop has several accumulators
 PEELED_VECTORS = 4  # accumulators of a long sum: an addition takes four cycles
 PEELED_LANES = 4  # of a vector of a short row: fewer gain nothing
 
 # ---- tiles of registers and unrolled bodies ------------------------------------------------------
 
 MOST_INSTANCES = 8  # instances along one loop: more of them do not fit the registers
+TILED_LOOPS = 3  # innermost loops that a tile may have, beside the one with lanes
 LEAST_TILED_TERMS = 4  # of a sum, so that loads are used again
 SPARE_REGISTERS = 2  # beside the sums and one side of a tile, for what is computed next ...
 GATED_REGISTERS = 4  # ... and if elements have gates, which are in registers before their use
@@ -115,6 +120,8 @@ WINDOW_BODY_VALUES = 160  # the same for windows of which those of a tile share 
 LONG_CHAINS = 8  # long chains in one body: what more of them hold does not fit the registers
 LONG_RUN, SHORT_RUN = 16, 8  # vectors of accumulators along the lanes of the output
 LEAST_RUNS = 8  # such runs in a row, so that threads can share them
+WIDENED = (4, 2, 3)  # vectors of accumulators of a shorter row, in the order in which it tries
+GATHERED_TERMS = (8, 16)  # unrolled terms that hide the latency of gathered lanes: from, to
 WINDOWS, TESTED_WINDOWS = 4, 3  # windows in one body; if elements are gated or gathered
 WINDOW_TERMS = 36  # unrolled terms of all windows in one body
 SHORTEST_WINDOW = 3  # terms of a window: those of two share little
@@ -132,7 +139,9 @@ SCAN_TERMS, SCAN_OPERATIONS = 16, 5  # ... with so few terms and operations in e
 
 # ---- packed panels -------------------------------------------------------------------------------
 
+SMALL_OPERAND = 4  # such operands fit in the cache of a strip: it is not read in strips
 SHORTEST_BLOCK = 16  # terms of a panel, for which partial sums are loaded and stored again
+WHOLE_REUSED = 128  # iterations that share a panel of a whole reduction, which is long to pack
 MANY_TILES = 40  # tiles that read an operand, each a little faster if it is packed
 TABLE_PANEL_BYTES = 128  # of a panel row of a table: two cache lines
 TABLE_PANELS = 4  # least number of panels, so that threads can share them
@@ -143,6 +152,7 @@ LEAST_ROW_LENGTH = 8  # results in such a row
 # ---- matrices that are read once -----------------------------------------------------------------
 
 SKINNY_ROWS = 8  # rows of the matrix that are read together: as many as are unrolled
+SKINNY_LEAST_TERMS = 64  # of the sums, beside which partial sums in memory cost little
 SKINNY_RUN, SKINNY_SHORTEST_RUN = 16, 8  # tiles of a run of columns
 SKINNY_LEAST_ROWS = 12  # rows of the result: with fewer of them memory is the limit in any case
 LONGEST_RUN, SHORTEST_RUN = 16, 10  # vectors of a run whose sums are in registers

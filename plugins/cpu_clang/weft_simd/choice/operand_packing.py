@@ -208,7 +208,7 @@ class Panels:
         home = in_order(kernel, loops_of(reduce))[deep]
         if len(self.kernel.reduces) > 1 or (not deep and part == trip_count(home, 1)):
             first = self._strips_inside(kernel, lane, first)
-            first = _fill_place_for_threads(kernel, first, 4 * thresholds.REUSED)
+            first = _fill_place_for_threads(kernel, first, thresholds.WHOLE_REUSED)
             return kernel.attempt(OptKind.PACK, first, 0)
         first = _fill_place_for_threads(kernel, first, thresholds.REUSED)
         inner = self._partial_sum_place(kernel, reduce, first)

@@ -103,7 +103,8 @@ class RegisterTiles(LoopNestCosts):
             if self.unrolled_instances(frozenset((loop,))) == 1 and self.is_tiling_profitable(loop):
                 loops.append((loop, known[1]))
         # three loops, and the one that vectors are of
-        loops = [pair for pair in loops[:-3] if pair[0] in self.lanes_of] + loops[-3:]
+        last = thresholds.TILED_LOOPS
+        loops = [pair for pair in loops[:-last] if pair[0] in self.lanes_of] + loops[-last:]
         loops += [(loop, estimated_trips(loop)) for loop in fixed]
         return loops
 
@@ -265,12 +266,13 @@ class RegisterTiles(LoopNestCosts):
         if lane is None or self.unrolled_instances(nest) > 1:
             return False
         known = loop_axis(self.kernel, lane)
-        if known is None or known[1] < 4 or not self.is_output(lane):
+        if known is None or known[1] < thresholds.WIDENED[0] or not self.is_output(lane):
             return False
         runs = (thresholds.LONG_RUN, thresholds.SHORT_RUN)
         long = [f for f in runs if f <= self.registers // 2 and known[1] % f == 0]
         wide = [f for f in long if known[1] >= thresholds.LEAST_RUNS * f and len(self.reduces) == 1]
-        factor = next(f for f in (*wide, 4, 2, 3, 4) if known[1] % f == 0 or f == 4)
+        factors = (*wide, *thresholds.WIDENED)
+        factor = next((f for f in factors if known[1] % f == 0), thresholds.WIDENED[0])
         return self.kernel.attempt(OptKind.UPCAST, known[0], factor)
 
     def unroll_structural_zeros(self, reduce: UOp, work: int) -> int:
@@ -316,7 +318,8 @@ class RegisterTiles(LoopNestCosts):
         # more gathered lanes gain nothing: the unrolled terms are enough
         outside = nest.difference(loops)
         alike = [loops_of(one) for one in self.reduces if outside <= self.kernel.nests[one]]
-        if not scattered or not 8 <= max(estimated_iterations(own) for own in alike) <= 16:
+        (least, most), terms = thresholds.GATHERED_TERMS, max(map(estimated_iterations, alike))
+        if not scattered or not least <= terms <= most:
             self.widen(reduce)
         work = self.unrolled_instances(nest) * self.together[loops]
         work = self.unroll_structural_zeros(reduce, work)

@@ -30,7 +30,7 @@ def apply_skinny_gemm(kernel: Kernel, reduce: UOp, lane: UOp, accesses: Sequence
     (loop,), (row,) = loops, rows
     terms, columns, height = map(trip_count, (loop, lane, row))
     matrix = next((a for a in accesses if _is_matrix(a, loop, lane, row)), None)
-    few = height < thresholds.SKINNY_LEAST_ROWS or terms < 8 * thresholds.SKINNY_ROWS
+    few = height < thresholds.SKINNY_LEAST_ROWS or terms < thresholds.SKINNY_LEAST_TERMS
     if matrix is None or few or not _has_local_array(kernel):
         return False
     size = matrix.node.dtype.itemsize

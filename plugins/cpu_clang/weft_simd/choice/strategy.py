@@ -94,7 +94,7 @@ class _Choice(VectorLanes, RegisterTiles):
                 continue
             strip = terms * instances_of(kernel, inner.home) * access.node.dtype.itemsize
             whole = terms * estimated_trips(inner.home) * access.node.dtype.itemsize
-            if not strip <= stationary < 4 * whole:
+            if not strip <= stationary < thresholds.SMALL_OPERAND * whole:
                 return
             if along:
                 kernel.attempt(OptKind.SWAP, first, second)

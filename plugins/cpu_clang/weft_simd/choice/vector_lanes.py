@@ -82,7 +82,7 @@ class VectorLanes(LoopNestCosts):
             return [2 * width, width] if extent % (2 * width) == 0 else [width]
         if self.kernel.reduces or width < self.lanes or not waits:
             return [width]
-        more = [width * times for times in (4, 2)]
+        more = [width * times for times in thresholds.LONG_VECTORS]
         fits = [
             w
             for w in more
@@ -141,7 +141,8 @@ class VectorLanes(LoopNestCosts):
         reads = (access for root in nests if loop in nests[root] for access in self.inside[root])
         if not any(self.is_tested(access, loop) for access in reads):
             return most
-        fits = [most, *(w for w in (most // 2, most // 4) if 4 * w >= self.lanes)]
+        part = thresholds.REGISTER_PART
+        fits = [most, *(w for w in (most // 2, most // 4) if part * w >= self.lanes)]
         return min(fits, key=lambda width: self.cost(loop, width) / share(extent, width))
 
     def widest(self, loop: UOp) -> int:
@@ -156,7 +157,7 @@ class VectorLanes(LoopNestCosts):
         width = 1 << (self.lanes.bit_length() - 1)
         while width > 1 and extent % width:
             width //= 2
-        enough = width * 4 >= self.lanes
+        enough = width * thresholds.REGISTER_PART >= self.lanes
         if (
             width == self.lanes
             or not self.allows_tail(loop)

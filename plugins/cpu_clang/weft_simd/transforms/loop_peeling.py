@@ -37,14 +37,15 @@ from weft_simd import thresholds
 
 def _peel_point(loop: UOp, lanes: int) -> int:
     """The number of iterations of the remainder; 0 if the extent is round, unknown or short."""
-    extent = extent_of(loop)
-    if loop.arg.kind is not AxisKind.REDUCE or not isinstance(extent, int) or extent < 4 * lanes:
+    extent, least = extent_of(loop), thresholds.PEELED_ROW * lanes
+    if loop.arg.kind is not AxisKind.REDUCE or not isinstance(extent, int) or extent < least:
         return 0
     if loop.dtype is not dtypes.int:
         return 0
     if extent % lanes == 0:
         return 0
-    return extent % (lanes * thresholds.PEELED_VECTORS) if extent >= 16 * lanes else extent % lanes
+    is_long = extent >= thresholds.PEELED_LONG_ROW * lanes
+    return extent % (lanes * thresholds.PEELED_VECTORS if is_long else lanes)
 
 
 def _short_peel_point(loop: UOp, lanes: int) -> int:
@@ -52,12 +53,12 @@ def _short_peel_point(loop: UOp, lanes: int) -> int:
 
     A vector, a step of the horizontal reduction, and an element of the remainder cost two each.
     """
-    extent = extent_of(loop)
-    if not isinstance(extent, int) or extent >= 4 * lanes or loop.dtype is not dtypes.int:
+    extent, most = extent_of(loop), thresholds.PEELED_ROW * lanes
+    if not isinstance(extent, int) or extent >= most or loop.dtype is not dtypes.int:
         return 0
     best, least = 0, 2 * thresholds.PROFITABLE * extent
     width = lanes
-    while width >= max(thresholds.PEELED_LANES, lanes // 4):
+    while width >= max(thresholds.PEELED_LANES, lanes // thresholds.REGISTER_PART):
         rest = extent % width
         cost = 2 * (extent // width + rest + width.bit_length() - 1)
         if width <= extent and cost < least:
