@@ -1,22 +1,22 @@
-"""Aliases: a view, its base, and the steps between them.
+"""Aliases (functionalization): a view, its base, and the steps between them.
 
-A write is functional: it gives the base another node. So a view does not keep one node for good, it
-keeps its base and the steps that lead from there to its value, and is derived anew after a write.
-(PyTorch calls this functionalisation.)
+A write is functional: it gives the base another node. A view keeps its base and the steps from the
+base to its value, and derives its node again after a write.
 
     tensor._alias    None: it has no views. `Views`: it is a base. (base, steps): it is a view.
     steps            (operation, argument) of each, that next to the base first
 
-A base is never a view itself: steps are counted from the base on, however deep the view is. A view
-keeps its base alive, as in NumPy. What was derived is kept as `tensor._uop`, so that reading it
-costs nothing; a write to the base takes it away from all views that have it, and whoever asks next
-derives it (see `MissingMixin.__getattr__`). A write takes as long as there are views that were
-looked at since the last one.
+A base is never a view: the steps of a view of a view start at the same base. A view keeps its
+base alive, as in NumPy. The derived node is cached in `tensor._uop`. A write to the base deletes it
+from all views that have one, and the next read derives it (`__getattr__` in
+`ops/attribute_suggestions.py`). So a write costs time for each view that was read since the last.
 
-Whether a reshape is a view or a copy is a matter of strides, as in NumPy. That is asked at the
-first write: until then both are the same value.
+Strides decide whether a reshape is a view or a copy, as in NumPy. The first write computes them:
+until then both have the same value.
 
-in:  tensors and movement nodes      out: the nodes of views, and what they write to
+in:  tensors and movement nodes      out: the nodes of views, and the bases that they write to
+
+Source: PyTorch, functionalization (view replay).
 """
 
 from __future__ import annotations
@@ -39,47 +39,47 @@ if TYPE_CHECKING:
 Steps: TypeAlias = tuple[tuple[Any, Any], ...]
 
 COMBINED = "combined"
-"""A step of several moves of which the strides are known: its argument is a `Combined`."""
+"""A step of several movement ops with known strides: its argument is a `Combined`."""
 
 RESIZED = "resized"
-"""A step to elements of another size in the same bytes: its argument is both dtypes."""
+"""A step that views the bytes as elements of another size: its argument is both dtypes."""
 
 _NO_GRADIENT = frozenset({Ops.DETACH, Ops.BITCAST, RESIZED})
 _STORAGE = frozenset({Ops.BUFFER, Ops.BUFFER_VIEW, Ops.CONTIGUOUS, Ops.COPY})
 _STEPS = GroupOp.Movement | _NO_GRADIENT
 first_view = threading.Lock()
-"""Held while a tensor gets its `Views`: two threads may take views of one tensor."""
+"""The lock for adding `Views` to a tensor: two threads may take views of one tensor."""
 
 
 class Views(list["ref[TensorBase]"]):
-    """Of a base: the views that have a node now.
+    """The views of a base that have a node, by weak reference.
 
-    rest: whether others may be there. resized: whether some have elements of another size.
-    any_resized: of any base.
+    rest: whether there may be views without a node. resized: whether some have elements of another
+    size. any_resized: whether that is so for any base.
     """
 
     rest = resized = any_resized = False
     limit = 64
 
     def has_resized(self) -> None:
-        """One has elements of another size."""
+        """Note that a view has elements of another size."""
         self.resized = Views.any_resized = True
 
     def note(self, tensor: TensorBase) -> None:
-        """A view that has a node."""
+        """Add a view that has a node."""
         self.append(ref(tensor))
         if len(self) > self.limit:
             self.prune()
 
     def prune(self) -> None:
-        """Forget those that are gone: most views are short-lived."""
+        """Remove dead references: most views are short-lived."""
         count = len(self)
-        # what other threads append meanwhile comes after these
+        # other threads may append meanwhile, after these
         self[:count] = [each for each in self[:count] if each() is not None]
         self.limit = max(64, 2 * len(self))
 
     def take(self) -> list[ref[TensorBase]]:
-        """All of them, which are not there afterwards."""
+        """Remove and return all of them."""
         count = len(self)
         found = self[:count]
         del self[:count]
@@ -87,8 +87,8 @@ class Views(list["ref[TensorBase]"]):
 
 
 class Combined(tuple[Any, ...]):
-    """(moves, shape, rows): moves (operation, argument) that together make axis i of `shape` of
-    the axes before: its stride is the sum of rows[i][j] times the stride of axis j."""
+    """(moves, shape, rows): movement ops (operation, argument) that together make `shape`. The
+    stride of its axis i is the sum of rows[i][j] times the stride of axis j before."""
 
 
 def step_of(node: UOp) -> tuple[Any, Any]:
@@ -97,7 +97,7 @@ def step_of(node: UOp) -> tuple[Any, Any]:
 
 
 def steps_between(low: UOp, high: UOp) -> Steps | None:
-    """The steps from one node to another, that next to `low` first; None where more is done."""
+    """The steps from one node to another, from `low` upwards; None if other ops are between."""
     found = []
     while high is not low:
         if high.op not in _STEPS:
@@ -107,8 +107,8 @@ def steps_between(low: UOp, high: UOp) -> Steps | None:
     return tuple(found[::-1])
 
 
-def moved(node: UOp, steps: Steps) -> UOp:
-    """`node` after these steps."""
+def apply_steps(node: UOp, steps: Steps) -> UOp:
+    """Apply these steps to `node`."""
     for op, arg in steps:
         for each, what in arg[0] if op is COMBINED else ((op, arg),):
             if each is RESIZED:
@@ -121,36 +121,35 @@ def moved(node: UOp, steps: Steps) -> UOp:
 
 
 def resized(node: UOp, dtype: DType) -> UOp:
-    """The bytes of a value as elements of another size; the last axis grows or shrinks with it."""
+    """View the bytes of a value as elements of another size; the last axis changes with it."""
     if not is_storage(node):
         node = UOp(Ops.CONTIGUOUS, node.dtype, (node,))
     return UOp(Ops.BITCAST, dtype, (node,))
 
 
 def is_storage(node: UOp) -> bool:
-    """Whether a value is a stretch of a buffer, so that other elements can be seen in it."""
+    """Whether a value is a contiguous range of a buffer, so that a bitcast can be a view."""
     while node.op in (Ops.RESHAPE, Ops.SHRINK, Ops.BITCAST):
         node = node.src[0]
     return node.op in _STORAGE
 
 
-def derived(tensor: TensorBase) -> UOp:
-    """The node of a view, from that of its base."""
+def derive_node(tensor: TensorBase) -> UOp:
+    """Derive the node of a view from that of its base."""
     base, steps = tensor._alias
-    node = moved(base._uop, steps)
+    node = apply_steps(base._uop, steps)
     tensor._uop = node
     base._alias.note(tensor)
     return node
 
 
 def base_of(tensor: TensorBase) -> TensorBase:
-    """What a view is a view of; the tensor itself where it is none."""
+    """The base of a view; a tensor that is no view itself."""
     return tensor._alias[0] if is_view(tensor) else tensor
 
 
 def is_view(tensor: TensorBase) -> bool:
-    """Whether it shares the value of another tensor, strides considered. What is a copy is no view
-    from now on."""
+    """Whether a tensor is a view of another one. A copy, by its strides, loses its alias."""
     alias = tensor._alias
     if alias.__class__ is not tuple:
         return False
@@ -169,9 +168,9 @@ def is_detached(steps: Steps) -> bool:
 
 @lru_cache(maxsize=4096)
 def layout(shape: tuple[Any, ...], steps: Steps) -> View | None:
-    """Where the elements of a view stand in its base of this shape, row-major; None where one of
-    the steps is a copy: a reshape that strides cannot say. Counted in elements of the base, and in
-    bytes where a step changes their size."""
+    """Strides and offset of a view in its row-major base of this shape; None if one of the steps is
+    a copy (a reshape without strides). In elements of the base, or in bytes if a step changes the
+    element size."""
     view: View | None = View.create(shape)
     in_bytes = False
     for op, arg in steps:
@@ -213,14 +212,14 @@ def _resized(view: View, old: DType, new: DType, in_bytes: bool) -> View | None:
 
 
 def overlaps(view: View) -> bool:
-    """Whether two elements of a view may be one element of its base."""
+    """Whether two elements of a view may be the same element of its base."""
     axes = [(s, n) for s, n in zip(view.strides, view.shape) if not _is(n, 1)]
     if any(_is(n, 0) for _, n in axes):
         return False
     if any(_is(s, 0) for s, _ in axes):
         return True
     if not all(isinstance(x, int) for axis in axes for x in axis):
-        return False  # without a repeated axis, sizes of variables only cut
+        return False  # without a repeated axis, symbolic sizes only shorten axes
     reach = 0
     for stride, size in sorted((abs(s), n) for s, n in axes):
         if stride <= reach:
@@ -230,7 +229,7 @@ def overlaps(view: View) -> bool:
 
 
 def repeats_elements(tensor: TensorBase) -> bool:
-    """Whether two elements of a tensor that is a view may be one element of its base."""
+    """Whether two elements of a view may be the same element of its base (internal overlap)."""
     base, steps = tensor._alias
     view = layout(tuple(base._uop.shape), steps)
     return view is not None and overlaps(view)
@@ -240,8 +239,8 @@ def _is(size: Any, number: int) -> bool:
     return isinstance(size, int) and size == number
 
 
-def changed(base: TensorBase) -> None:
-    """The base has another node: its views are derived from that when they are read."""
+def invalidate_views(base: TensorBase) -> None:
+    """Delete the nodes of all views after a change of the base; the next read derives them."""
     views = base._alias
     if views.__class__ is not Views:
         return
@@ -265,9 +264,9 @@ def changed(base: TensorBase) -> None:
             pass
 
 
-def rejoin(base: TensorBase) -> None:
-    """A base has been computed: views in other memory (they were computed by themselves, as bits of
-    another dtype are) are derived from it again. What writes that memory is seen by them."""
+def rederive_views(base: TensorBase) -> None:
+    """Derive views again after the base was realized, if they have other memory (a bitcast may be
+    realized by itself). Otherwise they would not see a write to the memory of the base."""
     if is_settled(base._uop):
         memory = _memory_under(base._uop)
         for reference in list(base._alias):
@@ -276,19 +275,19 @@ def rejoin(base: TensorBase) -> None:
             if alias.__class__ is not tuple or any(op is RESIZED for op, _ in alias[1]):
                 continue
             if _memory_under(view._uop) is not memory:
-                changed(base)
+                invalidate_views(base)
                 return
 
 
-def follow_replay(tensors: Iterable[TensorBase]) -> None:
-    """A replay has written memory of tensors: views with elements of another size, which stand in
-    memory of their own, are derived again."""
+def invalidate_resized_views(tensors: Iterable[TensorBase]) -> None:
+    """Derive views with elements of another size again after a replay has written the memory of
+    tensors: such views have memory of their own."""
     if not Views.any_resized:
         return
     for tensor in tensors:
         base = tensor._alias[0] if tensor._alias.__class__ is tuple else tensor
         if base._alias.__class__ is Views and base._alias.resized:
-            changed(base)
+            invalidate_views(base)
 
 
 def _memory_under(node: UOp) -> UOp:
@@ -298,7 +297,7 @@ def _memory_under(node: UOp) -> UOp:
 
 
 def views_of(base: TensorBase) -> list[TensorBase]:
-    """All views of a base that are alive."""
+    """All live views of a base."""
     views = base._alias
     if views.__class__ is not Views:
         return []
@@ -307,8 +306,8 @@ def views_of(base: TensorBase) -> list[TensorBase]:
     return [t for t in live_tensors() if t._alias.__class__ is tuple and t._alias[0] is base]
 
 
-def leave(tensor: TensorBase) -> None:
-    """From now on a tensor shares its value with no other; its views share it among themselves."""
+def break_alias(tensor: TensorBase) -> None:
+    """Make a tensor neither view nor base. Its views get a new base with the old value."""
     if tensor._alias.__class__ is tuple:
         tensor._uop = tensor._uop
     elif views := [view for view in views_of(tensor) if is_view(view)]:
@@ -319,17 +318,16 @@ def leave(tensor: TensorBase) -> None:
     tensor._alias = None
 
 
-def cut_gradients(base: TensorBase) -> None:
-    """No gradient flows from the views that there are to their base, which becomes a leaf."""
+def detach_views(base: TensorBase) -> None:
+    """Detach all views from their base, which becomes a leaf."""
     for view in views_of(base):
         if is_view(view):
             view._alias = (base, (*view._alias[1], (Ops.DETACH, None)))
-    changed(base)
+    invalidate_views(base)
 
 
-def pass_on_flags(base: TensorBase) -> None:
-    """Whether the base was computed of tensors that require gradients has changed: so have its
-    views."""
+def propagate_requires_grad(base: TensorBase) -> None:
+    """Copy `requires_grad` and `is_leaf` of a base to its views."""
     for view in views_of(base):
         if not is_detached(view._alias[1]):
             view._requires_grad, view.is_leaf = base._requires_grad, base.is_leaf

@@ -1,14 +1,12 @@
-"""Recovery from failed schedules: kernels that have run already must not run again.
+"""Recovery from failed schedules: kernels that have run must not run again.
 
-A value that was computed into memory of its own may be computed again; a write into memory that was
-there before may not: `x += 1` would add twice. So where such a write was carried out, everything
-that is complete is put under the live tensors, as after a schedule that ended, and only the rest is
-still pending.
+A value in memory of its own may be computed again. A write to existing memory may not: `x += 1`
+would add twice. So after such a write all complete values replace their graphs in live tensors, as
+after a successful schedule, and only the others are pending.
 
-That is not possible where memory is written several times, or lies on several devices, and part of
-that was carried out; nor where a tensor waits that is to be computed of what was overwritten. Then
-what is left of the schedule is kept as it is, and carried out before anything else is done with one
-of these tensors.
+That is not possible if memory is written several times, or on several devices, and only a part of
+the writes was executed; or if a pending tensor reads the old version. Then the remaining schedule
+items are kept, and run before any of these tensors is used again.
 """
 
 from __future__ import annotations
@@ -20,15 +18,15 @@ from weft.device import Buffer, binding
 from weft.engine import ExecItem, run_schedule
 from weft.schedule import ScheduleItem
 from weft.schedule.kernels import root_buffer
-from weft.tensor.live_tensors import put_back, waiting_tensors
+from weft.tensor.live_tensors import replace_in_graphs, waiting_tensors
 from weft.uop import Ops, UOp
 
 
-class Rest:
-    """What is left of a schedule that has begun: items in order, values of variables, and, as for
-    `put_back`, what nodes become and which writes are carried out when the items have been run.
+class UnfinishedSchedule:
+    """The remaining items of a failed schedule, values of variables, and, as for
+    `replace_in_graphs`, what nodes become, and which writes the items execute.
 
-    It lasts as long as somebody holds one of these nodes.
+    It lives as long as one of these nodes is referenced.
     """
 
     def __init__(
@@ -44,44 +42,44 @@ class Rest:
         self._writes = WeakMembers(writes)
 
     def finish(self) -> None:
-        """Run what is left. Where that fails, what is left then is kept."""
+        """Run the remaining items. After a failure those that remain then are kept."""
         done: list[ExecItem] = []
         try:
             run_schedule(self._items, self._values, done=done)
         finally:
             del self._items[: len(done)]
-        put_back(dict(self._becomes.items()), list(self._writes))
-        for node in [node for node, rest in _rests.items() if rest is self]:
-            del _rests[node]
+        replace_in_graphs(dict(self._becomes.items()), list(self._writes))
+        for node in [node for node, unfinished in _unfinished.items() if unfinished is self]:
+            del _unfinished[node]
 
 
-_rests: WeakKeys[UOp, Rest] = WeakKeys()
+_unfinished: WeakKeys[UOp, UnfinishedSchedule] = WeakKeys()
 
 
-def is_any_left() -> bool:
-    """Whether any schedule has been left halfway."""
-    return len(_rests) > 0
+def has_unfinished() -> bool:
+    """Whether any schedule is unfinished."""
+    return len(_unfinished) > 0
 
 
-def finish(nodes: Collection[UOp]) -> None:
-    """Finish the schedules that compute any of these nodes; all of them, where one is a write: they
-    may have to read what it overwrites."""
+def finish_schedules(nodes: Collection[UOp]) -> None:
+    """Finish the schedules that compute any of these nodes. If one node is a write, finish all of
+    them: they may read the memory that it overwrites."""
     writes = any(node.op is Ops.ASSIGN for node in nodes)
-    for rest in {r for node, r in list(_rests.items()) if writes or node in nodes}:
-        rest.finish()
+    for unfinished in {r for node, r in list(_unfinished.items()) if writes or node in nodes}:
+        unfinished.finish()
 
 
-def put_back_complete(
+def replace_completed(
     becomes: Mapping[UOp, UOp],
     writes: Sequence[UOp],
     items: Sequence[ScheduleItem],
     values: Mapping[UOp, int],
     done: int,
 ) -> None:
-    """Put back what the first `done` items completed, if any of `writes` was among it; or keep what
-    is left of them.
+    """Replace what the first `done` items completed, if they executed any of `writes`; or keep the
+    remaining items.
 
-    becomes, writes: as for `put_back`, had all of `items` been carried out.
+    becomes, writes: as for `replace_in_graphs`, as if all of `items` had run.
     """
     written, missing = (
         {buffer.owner for item in part for buffer in item.outputs}
@@ -97,27 +95,27 @@ def put_back_complete(
             complete[node] = value
     memory = {root_buffer(write) for write in begun}
     if all(missing.isdisjoint(_memory(each)) for each in memory) and not _is_read(memory, complete):
-        put_back(complete, begun)
+        replace_in_graphs(complete, begun)
         return
-    rest = Rest(items[done:], values, becomes, writes)
+    unfinished = UnfinishedSchedule(items[done:], values, becomes, writes)
     for node in (*becomes, *writes):
-        _rests[node] = rest
+        _unfinished[node] = unfinished
 
 
 def _memory(value: UOp) -> set[Buffer]:
-    """What owns the memory that a value is looked at in."""
+    """The buffers that own the memory of a value."""
     nodes = (u for u in value.toposort() if u.op is Ops.BUFFER and u.device.__class__ is str)
     return {binding.buffer_of(node).owner for node in nodes}
 
 
 def _settled(node: UOp) -> UOp:
-    """What a write is written into, without the writes before it."""
+    """The target of a write, below all writes before it."""
     if node.op is Ops.ASSIGN:
         return _settled(node.src[0])
     return node if node.base is node else node.over((_settled(node.src[0]), *node.src[1:]))
 
 
 def _is_read(storage: set[UOp], complete: Mapping[UOp, UOp]) -> bool:
-    """Whether a tensor that waits reads this memory as it was, other than by what is complete."""
+    """Whether a pending tensor reads the old version of this memory, not by complete nodes."""
     waiting = UOp.sink(*(tensor._uop for tensor in waiting_tensors()))
     return not storage.isdisjoint(waiting.toposort(gate=lambda node: node not in complete))

@@ -1,4 +1,4 @@
-"""Registry of live tensors by weak references: each gets the memory of its realized graph."""
+"""Registry of live tensors, by weak reference: realizing a graph replaces it in all of them."""
 
 from __future__ import annotations
 
@@ -19,22 +19,21 @@ from weft.uop.sharding import parts_of, sharding_seen
 if TYPE_CHECKING:
     from weft.tensor.protocol import TensorBase
 
-# Weak references in the order of their making, so that equal programs meet their tensors in equal
-# order: a reference hashes and compares as the tensor it looks at, by identity. What enters and
-# leaves them are methods in C, so that a tensor is registered in about 0.2 us.
+# In the order of creation, so that equal programs see their tensors in equal order. A reference
+# hashes and compares as its tensor, by identity. Registration is a method in C (about 0.2 us).
 _live: dict[ref[TensorBase], None] = {}
 
-remember = _live.setdefault
-"""Register a tensor: `remember(ref(tensor, forget))`."""
+register_tensor = _live.setdefault
+"""Register a tensor: `register_tensor(ref(tensor, unregister_tensor))`."""
 
-forget = _live.__delitem__
+unregister_tensor = _live.__delitem__
 """The callback of that reference."""
 
-# The nodes of leaves that require gradients, weakly. They outlive their tensors in the graphs of
-# others: a leaf that no name refers to any more receives no gradient, and is an end of the graph.
+# Weak references to the nodes of leaves that require gradients. A node outlives its tensor in other
+# graphs: a leaf without a name receives no gradient, but it is an end of the graph.
 _leaf_nodes: dict[ref[UOp], None] = {}
 
-# graphs that end here have nothing pending
+# nodes without pending work below them
 SETTLED = frozenset({Ops.BUFFER, Ops.CONST})
 
 _HOLDS = frozenset({Ops.BUFFER, Ops.MULTI})
@@ -43,31 +42,31 @@ _MARKS = (GroupOp.Identity - {Ops.DETACH}) | {Ops.CONTIGUOUS}
 
 def live_tensors() -> list[TensorBase]:
     """Every tensor that is alive now, the oldest first."""
-    # A copy first: a tensor may die, and leave the table, while it is walked.
+    # a copy: a tensor may die, and leave the table, during the iteration
     found = [reference() for reference in list(_live)]
     return [tensor for tensor in found if tensor is not None]
 
 
 def mark_leaf(node: UOp) -> None:
-    """`node` is that of a leaf that requires gradients."""
+    """Note that `node` is a leaf that requires gradients."""
     _leaf_nodes.setdefault(ref(node, _leaf_nodes.__delitem__))
 
 
 def unmark_leaf(node: UOp) -> None:
-    """`node` is that of a constant from now on."""
+    """Note that `node` is a constant from now on."""
     _leaf_nodes.pop(ref(node), None)
 
 
 def leaf_nodes() -> list[UOp]:
-    """The nodes of all leaves that require gradients, also of those that no name refers to."""
+    """The nodes of all leaves that require gradients, also of those without a live tensor."""
     found = [reference() for reference in list(_leaf_nodes)]
     return [node for node in found if node is not None]
 
 
 def waiting_tensors() -> list[TensorBase]:
-    """Those of which something is pending."""
+    """The live tensors with pending work."""
     found = []
-    for reference in list(_live):  # there may be thousands, and most of them are plain memory
+    for reference in list(_live):  # there may be thousands, and most of them are realized
         tensor = reference()
         if tensor is None:
             continue
@@ -79,7 +78,7 @@ def waiting_tensors() -> list[TensorBase]:
 
 
 def is_settled(node: UOp) -> bool:
-    """Whether nothing is pending: memory, a constant or a counter, or parts that are that."""
+    """Whether a node has no pending work: memory, a constant, a counter, or shards of these."""
     base = node.base
     while base.op is Ops.DETACH or base.op is Ops.BITCAST:
         if base.op is Ops.BITCAST and not shares_bytes(base):
@@ -91,19 +90,19 @@ def is_settled(node: UOp) -> bool:
 
 
 def shares_bytes(node: UOp) -> bool:
-    """Whether a BITCAST stands in the memory of its source: elements of equal size, of no image."""
+    """Whether a BITCAST is a view of its source: elements of equal size, and no image."""
     old, new = node.src[0].dtype, node.dtype
     if isinstance(old, ImageDType) or isinstance(new, ImageDType):
         return False
     return old.itemsize == new.itemsize
 
 
-def put_back(becomes: Mapping[UOp, UOp], written: Sequence[UOp] = ()) -> None:
+def replace_in_graphs(becomes: Mapping[UOp, UOp], written: Sequence[UOp] = ()) -> None:
     """Replace nodes in the graphs of all live tensors.
 
-    Where gradients are to flow through what was computed, its graph is kept beside the memory (see
-    `weft.autograd.history`): a value is never computed twice because it was looked at before
-    `backward`. `written`: the ASSIGN nodes that were carried out.
+    If gradients may flow through a realized value, its graph is saved beside the memory (see
+    `weft.autograd.history`): reading a value before `backward` does not make it computed twice.
+    `written`: the ASSIGN nodes that were executed.
     """
     finals = _last_versions(written)
     waiting = waiting_tensors()
@@ -111,27 +110,27 @@ def put_back(becomes: Mapping[UOp, UOp], written: Sequence[UOp] = ()) -> None:
     leaves = [version for t in owned for version in versions(t._uop)]
     leaves += leaf_nodes()
     leaves += former_identities(owned)
-    roots = {t._uop: None for t in waiting if leaves and _may_be_derived(t, becomes)}
-    on_the_way = leading_to(UOp(Ops.SINK, src=tuple(roots)), leaves) if roots else []
+    roots = {t._uop: None for t in waiting if leaves and _may_need_gradient(t, becomes)}
+    on_paths = leading_to(UOp(Ops.SINK, src=tuple(roots)), leaves) if roots else []
     before = history.timestamp()
-    _tell_history(becomes, finals)
+    _note_writes(becomes, finals)
     note_moves([t for t in waiting if t._requires_grad and t.is_leaf], becomes)
     if leaves and becomes:
-        becomes = _with_ways_back(becomes, leaves, set(on_the_way) - set(leaves), finals, before)
+        becomes = _with_saved_graphs(becomes, leaves, set(on_paths) - set(leaves), finals, before)
         for node in leaves:
             if node in becomes:
                 mark_leaf(becomes[node])
                 history.leaf_realized(node, becomes[node])
-    # held until the graphs hold them
+    # references until the graphs have them
     followed = [*follow({**finals, **becomes}), *history.replace_nodes(becomes)]
     _replace(waiting, becomes)
     del followed
 
 
-def _tell_history(becomes: Mapping[UOp, UOp], finals: Mapping[UOp, UOp]) -> None:
-    """Graphs that are kept for gradients read what was written, or what was there before."""
+def _note_writes(becomes: Mapping[UOp, UOp], finals: Mapping[UOp, UOp]) -> None:
+    """Bump the versions of written memory, and note executed writes, for saved graphs."""
     carried = [node for node in becomes if _is_kernel(node)]
-    replaced = {node.src[0] for node in carried}  # one write upon another: the last one stays
+    replaced = {node.src[0] for node in carried}  # of successive writes to one memory
     for node in carried:
         if node in replaced:
             history.write_executed(node)
@@ -143,7 +142,7 @@ def _tell_history(becomes: Mapping[UOp, UOp], finals: Mapping[UOp, UOp]) -> None
 
 
 def _last_versions(written: Sequence[UOp]) -> dict[UOp, UOp]:
-    """Of writes, one upon the other, the last of each memory, and that memory."""
+    """By last write to each memory that memory."""
     below = {node.src[0].base for node in written}
     return {node: _memory_under(node) for node in written if node not in below}
 
@@ -154,48 +153,47 @@ def _memory_under(node: UOp) -> UOp:
     return node
 
 
-def _with_ways_back(
+def _with_saved_graphs(
     becomes: Mapping[UOp, UOp],
     leaves: list[UOp],
-    on_the_way: set[UOp],
+    on_paths: set[UOp],
     finals: Mapping[UOp, UOp],
     before: int,
 ) -> dict[UOp, UOp]:
-    """`becomes`, the memory in it knowing how it was computed where gradients lead through it.
-
-    A detached value that stands in such memory stays detached.
+    """Save graphs beside the memory through which gradients flow. Returns `becomes`, in which a
+    detached value of such memory stays detached.
     """
     own = {node.base for node in leaves}
     known = {storage(becomes.get(node, node).base) for node in own}
-    # what is to be computed first, for others, has no memory yet
-    if any(n in on_the_way and storage(v.base).op in _HOLDS for n, v in becomes.items()):
-        fresh = _computed_of(becomes, on_the_way, known, finals)
+    # a value that is computed first, for others, has no memory yet
+    if any(n in on_paths and storage(v.base).op in _HOLDS for n, v in becomes.items()):
+        fresh = _newly_computed(becomes, on_paths, known, finals)
         if fresh:
             hidden = {memory for memory in known if memory.op in _HOLDS} | fresh.keys()
-            _keep_graphs(
-                fresh, _for_gradients(becomes, on_the_way, own, hidden, fresh), finals, before
+            _save_graphs(
+                fresh, _as_saved_graphs_see(becomes, on_paths, own, hidden, fresh), finals, before
             )
     result = dict(becomes)
     for node, value in becomes.items():
-        if node not in on_the_way and node not in own and not _is_kernel(node):
+        if node not in on_paths and node not in own and not _is_kernel(node):
             memory = storage(value.base)
             if memory in known or saved_graph(memory) is not None:
                 result[node] = UOp(Ops.DETACH, value.dtype, (value,))
     return result
 
 
-def _for_gradients(
+def _as_saved_graphs_see(
     becomes: Mapping[UOp, UOp],
-    on_the_way: set[UOp],
+    on_paths: set[UOp],
     own: set[UOp],
     hidden: set[UOp],
     fresh: Mapping[UOp, tuple[UOp, UOp]],
 ) -> dict[UOp, UOp]:
-    """`becomes` as the graphs that are kept see it, which say of every value how it moves.
+    """`becomes` for saved graphs, which keep movement and marker ops.
 
-    A detached value of memory through which gradients lead stays detached, a mark upon memory
-    that knows nothing of it (a SLOPE of a leaf) stays a mark, and what is marked stays what it is:
-    the memory remembers the mark.
+    A detached value of memory through which gradients flow stays detached. A marker op on memory
+    without a saved graph (a SLOPE of a leaf) stays. A value below a marker op stays: the graph of
+    the memory has the marker.
     """
     seen: dict[UOp, UOp] = {}
     marked = set()
@@ -208,7 +206,7 @@ def _for_gradients(
             continue
         if not _is_kernel(node) and node not in own:
             memory = storage(value.base)
-            if node in on_the_way:
+            if node in on_paths:
                 if node.op in _MARKS and memory not in fresh:
                     continue
             elif memory in hidden or saved_graph(memory) is not None:
@@ -217,11 +215,11 @@ def _for_gradients(
     return seen
 
 
-def _computed_of(
-    becomes: Mapping[UOp, UOp], on_the_way: set[UOp], known: set[UOp], finals: Mapping[UOp, UOp]
+def _newly_computed(
+    becomes: Mapping[UOp, UOp], on_paths: set[UOp], known: set[UOp], finals: Mapping[UOp, UOp]
 ) -> dict[UOp, tuple[UOp, UOp]]:
-    """By memory what was computed into it, and what shows it: where gradients lead through it."""
-    # what kernels that are carried out write to is new, unless what is computed now reads it
+    """By new memory through which gradients flow (node computed into it, node that replaces it)."""
+    # the output of an executed kernel is new, unless a kernel of this schedule reads it
     keys = tuple([node for node in becomes if not _is_kernel(node)])
     order = UOp(Ops.SINK, src=keys).toposort()
     given = {u for u in order if u.op is Ops.BUFFER}
@@ -231,13 +229,12 @@ def _computed_of(
         value = becomes.get(node)
         if value is None or _is_kernel(node):
             continue
-        # of several that are the same value the first is what is computed; a mark upon it says
-        # more of its derivative than how it was computed
+        # of equal values the first is the computed one; a marker op on it defines its derivative
         memory = storage(value.base)
         if first.setdefault(memory, node) is not node and _unmarked(node) is not first[memory]:
             continue
         is_new = memory not in given or node in finals
-        if node in on_the_way and is_new and memory.op in _HOLDS and memory not in known:
+        if node in on_paths and is_new and memory.op in _HOLDS and memory not in known:
             fresh[memory] = node, value
     return fresh
 
@@ -248,12 +245,11 @@ def _unmarked(node: UOp) -> UOp:
     return node
 
 
-def _may_be_derived(tensor: TensorBase, becomes: Mapping[UOp, UOp]) -> bool:
-    """Whether gradients may be asked for through a tensor that waits.
+def _may_need_gradient(tensor: TensorBase, becomes: Mapping[UOp, UOp]) -> bool:
+    """Whether gradients may be requested through a pending tensor.
 
-    False says that nobody does, and a leaf is what it is itself. Of those that are undecided only
-    what stays to be computed is asked: what is computed of gradients, step after step, would keep
-    all the steps before.
+    Not with requires_grad=False, and not for a leaf. An undecided tensor counts only if it stays
+    pending: values computed from gradients, step after step, would save the graphs of all steps.
     """
     flag = tensor._requires_grad
     if flag is False or (flag and tensor.is_leaf):
@@ -265,13 +261,13 @@ def _is_kernel(node: UOp) -> bool:
     return node.op is Ops.ASSIGN and node.src[1].op is Ops.KERNEL
 
 
-def _keep_graphs(
+def _save_graphs(
     fresh: Mapping[UOp, tuple[UOp, UOp]],
     becomes: Mapping[UOp, UOp],
     finals: Mapping[UOp, UOp],
     before: int,
 ) -> None:
-    """Every memory in `fresh` remembers its graph, over the memory of what was computed below.
+    """Save the graph of each memory in `fresh`, over the memory of the values below it.
 
     before: a time before the writes that led to `finals`, as of `history.timestamp`.
     """
@@ -281,7 +277,9 @@ def _keep_graphs(
         while version.op is Ops.ASSIGN:
             there[version] = there[memory]
             version = version.src[0].base
-        there[last] = becomes.get(last, memory)  # a write that no tensor waits for is in none
+        there[last] = becomes.get(
+            last, memory
+        )  # a write without a pending tensor is not in `becomes`
     parts = [s for node, _ in fresh.values() for s in node.src]
     whole = UOp(Ops.SINK, src=tuple(parts))
     if sharding_seen() and finals:
@@ -296,18 +294,18 @@ def _keep_graphs(
             graph = rebuilt[node]
         else:
             graph = node.over(tuple([rebuilt[s] for s in node.src]))
-        if node.shape != value.shape:  # the graph's shape is the node's, which is known
+        if node.shape != value.shape:  # the shape of the graph is that of the node
             graph = graph.reshape(value.shape)
-        flat = _moved_back(graph, value, memory)
+        flat = _inverse_moves(graph, value, memory)
         if flat is not None:
             history.save_graph(memory, flat)
 
 
-def _moved_back(graph: UOp, value: UOp, memory: UOp) -> UOp | None:
-    """`graph`, which `value` is, as what stands in the memory that value is movement of."""
+def _inverse_moves(graph: UOp, value: UOp, memory: UOp) -> UOp | None:
+    """`graph`, the graph of `value`, with the movement of `value` over `memory` undone."""
     while value is not memory and value.op in GroupOp.Movement:
         op, arg = inverse_move(value.op, value.arg, value.src[0].shape)
-        if op is Ops.REDUCE_AXIS:  # of values that are repeated one is as good as all
+        if op is Ops.REDUCE_AXIS:  # repeated values are equal: take the first
             if any(size == 0 for size in value.shape):
                 return None
             op, arg = Ops.SHRINK, tuple([(0, size) for size in value.src[0].shape])
@@ -322,8 +320,8 @@ def _replace(tensors: list[TensorBase], becomes: Mapping[UOp, UOp]) -> None:
     changed = UOp(Ops.SINK, src=tuple(graphs)).substitute(becomes).src
     new = dict(zip(graphs, changed))
     for tensor in tensors:
-        # another thread may have given its own tensor another node meanwhile: that one stays
+        # another thread may have changed its tensor meanwhile: its node stays
         tensor._uop = new.get(tensor._uop, tensor._uop)
     for tensor in tensors:
         if tensor._alias.__class__ not in (NoneType, tuple):
-            tensor._rejoin_views()
+            tensor._rederive_views()

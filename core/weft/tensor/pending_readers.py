@@ -1,8 +1,8 @@
-"""Pending readers: tensors that still read memory which is about to be overwritten.
+"""Pending readers (write-after-read hazards): live tensors that read memory before a write.
 
-Writing changes the value of views of what is written (see `alias`), and of no other tensor. The
-scheduler orders and copies inside one graph; the tensors that are alive elsewhere are known here
-only.
+A write changes the value of views of its target (see `alias`), and of no other tensor. The
+scheduler orders and copies inside of one graph. This module handles the live tensors outside of
+that graph: they are computed before the write, or get a copy.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from weft.schedule import kernel_writes, kernelize_map
 from weft.schedule.assigns import preserved_copy
 from weft.schedule.structural_key import traversal
 from weft.schedule.use_def import is_stored
-from weft.tensor.live_tensors import live_tensors, put_back, shares_bytes, waiting_tensors
+from weft.tensor.live_tensors import live_tensors, replace_in_graphs, shares_bytes, waiting_tensors
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.sharding import parts_of, sharding_seen
 
@@ -28,8 +28,8 @@ _THROUGH = GroupOp.Movement | GroupOp.Identity
 def sink_of(tensors: Sequence[TensorBase]) -> UOp:
     """SINK over the graphs of tensors, and over writes to several devices below them.
 
-    Such a write is carried out on all of its devices or on none: one of them may read what another
-    overwrites, even if the tensors have no use for its part.
+    Such a write runs on all of its devices or on none: one of them may read memory that another one
+    overwrites, even if the tensors do not use its part.
     """
     sink = UOp(Ops.SINK, src=tuple(dict.fromkeys([t._uop for t in tensors])))
     if not sharding_seen():
@@ -39,15 +39,15 @@ def sink_of(tensors: Sequence[TensorBase]) -> UOp:
 
 
 def holds_value(version: UOp) -> bool:
-    """Whether anything stands in a version of memory, which a write to it replaces."""
+    """Whether a version of memory has a value, which a write to it overwrites."""
     return version.op is Ops.ASSIGN or binding.is_bound(version)
 
 
 def protect_readers(tensors: Sequence[TensorBase]) -> list[TensorBase]:
-    """See to the tensors that still read the old value, which no write changes.
+    """Preserve the old value for live tensors that read memory which is about to be overwritten.
 
-    A live tensor with work pending on memory that is about to be overwritten is computed in the
-    same schedule, before the write; one that is a mere view of it gets a copy. Returns them.
+    A tensor with pending work on it is computed in the same schedule, before the write. One that
+    only moves it gets a copy. Returns these tensors.
     """
     return protected_graph(tensors)[0]
 
@@ -55,7 +55,7 @@ def protect_readers(tensors: Sequence[TensorBase]) -> list[TensorBase]:
 def protected_graph(
     tensors: Sequence[TensorBase],
 ) -> tuple[list[TensorBase], UOp, Mapping[UOp, None]]:
-    """The same; and the SINK over all of them together, and its `traversal`."""
+    """`protect_readers`; also the SINK over these and `tensors`, and its `traversal`."""
     protected: dict[int, TensorBase] = {}
     copies: dict[UOp, UOp] = {}
     sink, order = _graph_of(tensors)
@@ -65,8 +65,8 @@ def protected_graph(
         for tensor in _readers(writes):
             tensor._uop = _protected(tensor._uop, writes, copies, computed)
             protected[id(tensor)] = tensor
-        put_back(_stored_once(computed))
-        # what is computed along with the others may write as well
+        replace_in_graphs(_stored_once(computed))
+        # the readers may have pending writes too
         before = writes
         sink, order = _graph_of([*tensors, *protected.values()])
         writes = _pending_writes(order)
@@ -76,7 +76,7 @@ def protected_graph(
 
 
 def _graph_of(tensors: Sequence[TensorBase]) -> tuple[UOp, Mapping[UOp, None]]:
-    """`sink_of` and its `traversal`, once nobody reads what waiting kernels below it overwrite."""
+    """`sink_of` and its `traversal`, with copies for late readers of pending kernels."""
     sink = sink_of(tensors)
     order = traversal(sink)
     if any(node.op is Ops.KERNEL for node in order) and _copy_for_late_readers(sink):
@@ -86,12 +86,11 @@ def _graph_of(tensors: Sequence[TensorBase]) -> tuple[UOp, Mapping[UOp, None]]:
 
 
 def _copy_for_late_readers(sink: UOp) -> bool:
-    """Copy what a kernel below `sink` is about to overwrite, for the live tensors with work that is
-    in no kernel yet and reads it. Says whether there are any.
+    """Copy memory that a pending kernel below `sink` overwrites, for live tensors that read it and
+    are in no kernel yet. Returns whether there are any.
 
-    Readers that were there when the writer became a kernel are kernels themselves. These came
-    later: a gradient, which reads the graph that is kept beside a value. The copy is a kernel that
-    waits, which is scheduled with the writer.
+    Readers that existed when the writer became a kernel are kernels themselves. Late ones are
+    gradients, which read a saved graph. The copy is a pending kernel, scheduled with the writer.
     """
     overwritten = {write.src[0].base for write in kernel_writes(sink) if holds_value(write.src[0])}
     waiting = waiting_tensors()
@@ -120,18 +119,17 @@ def _pending_writes(order: Iterable[UOp]) -> dict[UOp, list[UOp]]:
         if node.op is Ops.ASSIGN and node.src[1].op is not Ops.KERNEL:
             version = node.src[0].base
             writes.setdefault(version, []).append(node)
-            if version.op is Ops.MULTI:  # whoever reads one part of it reads what is overwritten
+            if version.op is Ops.MULTI:  # a reader of one shard reads memory that is overwritten
                 for part in parts_of(version):
                     writes.setdefault(part.base, []).append(node)
     return writes
 
 
 def _readers(writes: Mapping[UOp, list[UOp]]) -> list[TensorBase]:
-    """The live tensors that need a version of memory which is about to be overwritten.
+    """The live tensors that read a version of memory which is about to be overwritten.
 
-    Of several that write one version each needs it, and so does all that is computed of them: what
-    only one of them is reached through may turn out to be a constant, and the others would
-    overwrite what it still has to read.
+    If several tensors write the same version, each of them reads it, and so do all values computed
+    from them: simplification may remove one write, and the others would overwrite its input.
     """
     several = {version for version, found in writes.items() if len(set(found)) > 1}
     writers = {found[0] for version, found in writes.items() if version not in several}
@@ -160,7 +158,7 @@ def _protected(
     copies: dict[UOp, UOp],
     computed: dict[UOp, None],
 ) -> UOp:
-    """`node` over a copy of the memory that it views; what is to be computed goes to `computed`."""
+    """`node` over a copy of the memory that it views; a node to compute is added to `computed`."""
     if _is_persistent(node):
         return node
     below = node
@@ -178,18 +176,18 @@ def _protected(
 
 
 def _is_persistent(node: UOp) -> bool:
-    """Whether a value outlives the process: then it is shared with others by nature."""
+    """Whether a value is in persistent memory, which is shared with other processes."""
     device = node.device
     return isinstance(device, str) and registry.capabilities(device).memory.persistent
 
 
 def _has_part_in(writes: Mapping[UOp, list[UOp]], node: UOp) -> bool:
-    """Whether a value stands in parts, one of them in memory that is about to be overwritten."""
+    """Whether a sharded value has a shard in memory that is about to be overwritten."""
     return node.op is Ops.MULTI and any(part.base in writes for part in parts_of(node))
 
 
 def _stored_once(computed: Mapping[UOp, None]) -> dict[UOp, UOp]:
-    """Where each of these values will stand, for all who read it: none is computed twice."""
+    """By value the copy that replaces it in all readers, so that none is computed twice."""
     done: dict[UOp, UOp] = {}
     for node in UOp(Ops.SINK, src=tuple(computed)).toposort():
         rebuilt = node.over(tuple([done.get(source, source) for source in node.src]))

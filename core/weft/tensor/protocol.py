@@ -25,13 +25,13 @@ from weft.tensor.alias import (
     Combined,
     Steps,
     Views,
+    apply_steps,
     first_view,
     is_view,
-    moved,
-    rejoin,
+    rederive_views,
     steps_between,
 )
-from weft.tensor.live_tensors import forget, remember
+from weft.tensor.live_tensors import register_tensor, unregister_tensor
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.node import memo_slot
 
@@ -241,7 +241,7 @@ class TensorBase(MixinMethods):
         made._requires_grad = requires_grad
         made._alias = made.grad = None
         made.is_leaf = not derived
-        remember(ref(made, forget))
+        register_tensor(ref(made, unregister_tensor))
         return made
 
     def _wrap(self, uop: UOp) -> Self:
@@ -258,7 +258,7 @@ class TensorBase(MixinMethods):
             made.is_leaf = True
             if flag:  # what is done without gradients is a constant to all that follows
                 made._uop = record(Ops.DETACH, uop.dtype, (uop,))
-        remember(ref(made, forget))
+        register_tensor(ref(made, unregister_tensor))
         return made
 
     def _viewed(self, node: UOp) -> Self:
@@ -269,7 +269,7 @@ class TensorBase(MixinMethods):
             steps: Steps = ()
             views = alias
         else:
-            base, steps, views = self._stands()
+            base, steps, views = self._base_and_steps()
         own = self._uop
         if node is not own:
             if node.src[0] is own and node.op is not _BITCAST:
@@ -291,14 +291,14 @@ class TensorBase(MixinMethods):
                 steps = (*steps, (Ops.DETACH, None))
         made._uop = node
         made._alias = (base, steps)
-        reference: ref[TensorBase] = ref(made, forget)
-        remember(reference)
+        reference: ref[TensorBase] = ref(made, unregister_tensor)
+        register_tensor(reference)
         views.append(reference)
         if len(views) > 64 and len(views) > views.limit:
             views.prune()
         return made
 
-    def _stands(self) -> tuple[TensorBase, Steps, Views]:
+    def _base_and_steps(self) -> tuple[TensorBase, Steps, Views]:
         """The base of self, the steps from there to self, and the views that the base has."""
         alias = self._alias
         if alias.__class__ is tuple:
@@ -323,9 +323,9 @@ class TensorBase(MixinMethods):
         base._alias.has_resized()
         return made
 
-    def _rejoin_views(self) -> None:
+    def _rederive_views(self) -> None:
         """Called of a base that has been computed: see `alias.rejoin`."""
-        rejoin(self)
+        rederive_views(self)
 
     def _viewed_as(self, node: UOp, rows: tuple[tuple[int, ...], ...]) -> Self:
         """A view by moves that together make strides: see `alias.Combined`."""
@@ -335,14 +335,14 @@ class TensorBase(MixinMethods):
         made = self._viewed(self._uop)
         base, steps = made._alias
         step = COMBINED, Combined((moves, node.shape, rows))
-        made._uop = moved(made._uop, (step,))
+        made._uop = apply_steps(made._uop, (step,))
         made._alias = base, (*steps, step)
         return made
 
     def _as_kind(self, kind: type[Kind]) -> Kind:
         """A view of self of another class, with the flags of self."""
         made = kind._from_node(self._uop, self._requires_grad, not self.is_leaf)
-        base, steps, views = self._stands()
+        base, steps, views = self._base_and_steps()
         made._alias = (base, steps)
         views.note(made)
         return made

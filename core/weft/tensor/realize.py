@@ -1,4 +1,4 @@
-"""How tensors meet scheduler and engine, and how results are put back under live tensors."""
+"""Realization: schedule pending tensors, run the kernels, update the graphs of live tensors."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from weft.schedule.kernel_ast import TwoValues
 from weft.schedule.kernels import root_buffer
 from weft.schedule.structural_key import Structure, structure_of, traversal
 from weft.tensor import checked
-from weft.tensor.failed_schedules import finish, is_any_left, put_back_complete
-from weft.tensor.live_tensors import SETTLED, is_settled, put_back, waiting_tensors
+from weft.tensor.failed_schedules import finish_schedules, has_unfinished, replace_completed
+from weft.tensor.live_tensors import SETTLED, is_settled, replace_in_graphs, waiting_tensors
 from weft.tensor.pending_readers import holds_value, protect_readers, protected_graph, sink_of
 from weft.uop import GroupOp, Ops, UOp
 
@@ -29,22 +29,22 @@ _SHOWN = GroupOp.Movement | GroupOp.Identity | {Ops.CONTIGUOUS}
 
 _read_check = settings.getter("CHECK")
 
-turn = reentrant_lock()
-"""Who schedules reads and changes the graphs of all live tensors, and what its kernels overwrite
-nobody else may read meanwhile: threads take turns, the kernels included."""
+schedule_lock = reentrant_lock()
+"""Held while a schedule is made and run: it reads and changes the graphs of all live tensors, and
+its kernels overwrite memory that other threads may read."""
 
 
 def kernelize_tensors(tensors: Sequence[TensorBase]) -> None:
-    """Group what is pending below `tensors` into kernels, run nothing.
+    """Fuse the pending graphs of `tensors` into kernels, without running them.
 
-    Every live tensor that shares a computed node is put over the kernel that computes it.
+    Every live tensor that shares a node of them is rebased on the kernel that computes it.
     """
-    with turn:
-        _finish_begun(tensors)
+    with schedule_lock:
+        _finish_failed_schedules(tensors)
         protected = protect_readers(tensors)
         becomes = kernelize_map(sink_of([*tensors, *protected]))
-        put_back(becomes)
-        # a kernel that waits may not share its memory's old value with graphs that are kept
+        replace_in_graphs(becomes)
+        # saved graphs may not share the old value of memory that a pending kernel overwrites
         for write in kernel_writes(UOp(Ops.SINK, src=tuple(becomes.values()))):
             if holds_value(write.src[0]):
                 history.bump_version(root_buffer(write))
@@ -55,42 +55,42 @@ def schedule_tensors(
 ) -> tuple[list[ScheduleItem], dict[UOp, int]]:
     """The items that compute `tensors` and the values of their variables.
 
-    The tensors stand for the memory that the items will fill: run them before reading it.
+    The tensors get the memory that the items will fill: run the items before reading it.
     """
-    with turn:
+    with schedule_lock:
         return _scheduled(tensors)
 
 
 def _scheduled(tensors: Sequence[TensorBase]) -> tuple[list[ScheduleItem], dict[UOp, int]]:
-    _finish_begun(tensors)
+    _finish_failed_schedules(tensors)
     _, whole, order = protected_graph(tensors)
     structure = structure_of(whole, order)
     if structure is not None:
-        touched = _touched(structure, waiting_tensors())
+        touched = _shared_values(structure, waiting_tensors())
         filled = template_for(structure).bind_to(structure, touched, plan=False)
-        put_back(filled.becomes, _writes(structure))
+        replace_in_graphs(filled.becomes, _writes(structure))
         return filled.items, filled.values
-    put_back(kernelize_map(whole))
-    sink = _with_readers(sink_of(tensors))
+    replace_in_graphs(kernelize_map(whole))
+    sink = _with_pending_readers(sink_of(tensors))
     writes = kernel_writes(sink)
     written = [write for write in writes if holds_value(write.src[0])]
     items, values = create_schedule_with_vars(sink)
-    put_back(_settled(writes), written)
+    replace_in_graphs(_settled(writes), written)
     return items, values
 
 
 def realize_tensors(tensors: Sequence[TensorBase]) -> None:
-    """Compute `tensors`. If anything fails, every tensor still is what it was, or what a write that
-    was carried out has made of it, and may be computed later as if nothing had failed."""
+    """Compute `tensors`. After a failure every tensor has the value that it had, or the value after
+    a write that was executed, and may be computed again."""
     if any(not is_settled(t._uop) for t in tensors):
-        with turn:
+        with schedule_lock:
             if _read_check() and recording() is None:
                 checked.run(tensors, _realize)
             _realize(tensors)
 
 
 def _realize(tensors: Sequence[TensorBase]) -> None:
-    _finish_begun(tensors)
+    _finish_failed_schedules(tensors)
     pending = [t for t in tensors if not is_settled(t._uop)]
     if not pending:
         return  # another thread has computed them
@@ -104,7 +104,7 @@ def _realize(tensors: Sequence[TensorBase]) -> None:
         except TwoValues:
             if not protected:
                 raise
-            for reader in protected:  # of memory that is overwritten, at an earlier position
+            for reader in protected:  # it reads the version before an earlier write
                 _realize([reader])
             _realize(pending)
 
@@ -115,28 +115,30 @@ def _compute(pending: Sequence[TensorBase], sink: UOp, order: Mapping[UOp, None]
         _realize_kernels(sink)
         return
     is_recorded = recording() is not None
-    plan = bool(settings.MEMORY_PLANNER) and not is_recorded  # a replay plans for all steps
+    plan = (
+        bool(settings.MEMORY_PLANNER) and not is_recorded
+    )  # a replay plans the memory of all steps
     waiting = waiting_tensors()
-    touched = _touched(structure, waiting)
+    touched = _shared_values(structure, waiting)
     if not is_recorded:
-        touched |= _needed_again(structure, pending, waiting)
+        touched |= _saved_for_backward(structure, pending, waiting)
     filled = template_for(structure).bind_to(structure, touched, plan)
     writes = _writes(structure)
     done: list[ExecItem] | None = [] if writes else None
     try:
         run_schedule(filled.items, filled.values, filled.layout, filled.unneeded, done)
-        put_back(filled.becomes, writes)
+        replace_in_graphs(filled.becomes, writes)
     except BaseException:
         if done:
             items, values = filled.items, filled.values
-            put_back_complete(filled.becomes, writes, items, values, len(done))
+            replace_completed(filled.becomes, writes, items, values, len(done))
         raise
 
 
 def _realize_kernels(sink: UOp) -> None:
-    """The same for a graph in which kernels wait already: nothing of it is kept for later."""
+    """Compute a graph with pending kernels: its schedule is not cached."""
     becomes = kernelize_map(sink)
-    final = _with_readers(sink.substitute(becomes))
+    final = _with_pending_readers(sink.substitute(becomes))
     writes = kernel_writes(final)
     written = [write for write in writes if holds_value(write.src[0])]
     items, values = create_schedule_with_vars(final)
@@ -145,24 +147,24 @@ def _realize_kernels(sink: UOp) -> None:
     final_becomes = {n: v.substitute(settled) for n, v in becomes.items()} | settled
     try:
         run_schedule(items, values, done=done)
-        put_back(final_becomes, written)
+        replace_in_graphs(final_becomes, written)
     except BaseException:
-        put_back_complete(final_becomes, written, items, values, len(done))
+        replace_completed(final_becomes, written, items, values, len(done))
         raise
 
 
-def _finish_begun(tensors: Sequence[TensorBase]) -> None:
-    """What was left of schedules that failed comes first."""
-    if is_any_left():
-        finish(traversal(sink_of(tensors)))
+def _finish_failed_schedules(tensors: Sequence[TensorBase]) -> None:
+    """Finish schedules that failed earlier and compute any of these tensors."""
+    if has_unfinished():
+        finish_schedules(traversal(sink_of(tensors)))
 
 
 def _writes(structure: Structure) -> list[UOp]:
     return [node for node in structure.places if node.op is Ops.ASSIGN]
 
 
-def _touched(structure: Structure, waiting: Sequence[TensorBase]) -> frozenset[int]:
-    """Where the graphs of the tensors that wait enter a graph that is about to be computed."""
+def _shared_values(structure: Structure, waiting: Sequence[TensorBase]) -> frozenset[int]:
+    """The places of nodes in a graph to compute that other pending tensors use."""
     places = structure.places
     stack = [t._uop for t in waiting]
     seen: set[UOp] = set()
@@ -180,16 +182,16 @@ def _touched(structure: Structure, waiting: Sequence[TensorBase]) -> frozenset[i
     return frozenset(touched)
 
 
-def _needed_again(
+def _saved_for_backward(
     structure: Structure, tensors: Sequence[TensorBase], waiting: Sequence[TensorBase]
 ) -> frozenset[int]:
-    """The places of all that is computed for `tensors`, if gradients are to flow from every one of
-    them: they are looked at before `backward`, which needs once more what they are computed of.
+    """Saved tensors: the places of all intermediates, if every one of `tensors` requires gradients:
+    `backward` needs the intermediates again.
 
-    Not what stands in a checkpoint, which is there to be computed again.
+    Values in a checkpoint are not saved: they are computed again.
     """
-    derived = {_value_of(t) for t in waiting if t._requires_grad and not t.is_leaf}
-    stack = [_value_of(tensor) for tensor in tensors] if derived else []
+    derived = {_shown_value(t) for t in waiting if t._requires_grad and not t.is_leaf}
+    stack = [_shown_value(tensor) for tensor in tensors] if derived else []
     if not stack or not derived.issuperset(stack) or _writes(structure):
         return frozenset()
     found: dict[UOp, None] = {}
@@ -201,18 +203,18 @@ def _needed_again(
     return frozenset(structure.places[node] for node in found)
 
 
-def _value_of(tensor: TensorBase) -> UOp:
-    """The node that a tensor shows, under all that moves, stores or detaches it."""
+def _shown_value(tensor: TensorBase) -> UOp:
+    """The node of a tensor below movement, identity and CONTIGUOUS ops."""
     node = tensor._uop
     while node.op in _SHOWN:
         node = node.src[0]
     return node
 
 
-def _with_readers(sink: UOp) -> UOp:
-    """`sink` and the kernels that wait elsewhere for memory that the kernels below it overwrite.
+def _with_pending_readers(sink: UOp) -> UOp:
+    """Add pending kernels elsewhere that read memory which the kernels below `sink` overwrite.
 
-    `kernelize` leaves them behind: their values are those of before the write, so they run with it.
+    `kernelize` leaves such kernels: they read the version before the write, so they run with it.
     """
     known = set(kernel_writes(sink))
     overwritten = {write.src[0] for write in known}
@@ -231,5 +233,5 @@ def _with_readers(sink: UOp) -> UOp:
 
 
 def _settled(writes: Sequence[UOp]) -> dict[UOp, UOp]:
-    """What a write stands for once it has been carried out: the memory."""
+    """By write the memory that replaces it after execution."""
     return {write: root_buffer(write) for write in writes}

@@ -1,4 +1,4 @@
-"""The memory that a node is the whole of, or a window of."""
+"""Storage of a node: the buffer that it is the whole of, or a contiguous window of."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from weft.uop.sharding import parts_of
 
 
 def owned_storage(node: UOp) -> UOp | None:
-    """The BUFFER, or the last ASSIGN over it, that `node` is the whole of, row-major; or None.
+    """The BUFFER, or the last ASSIGN to it, if `node` is all of it in row-major order; or None.
 
-    Of a sharded value it is the MULTI all of whose parts are that.
+    For a sharded value it is the MULTI, if that is so for all of its parts.
     """
     while node.op is Ops.RESHAPE:
         node = node.src[0]
@@ -22,7 +22,7 @@ def owned_storage(node: UOp) -> UOp | None:
 
 
 def window_start(node: UOp) -> int | None:
-    """The first element of a contiguous window of `node.base`; None if `node` is none."""
+    """The offset of a contiguous window of `node.base`, in elements; None if `node` is none."""
     if node.base is node:
         return 0
     found = node.st.simplify().views
@@ -33,7 +33,7 @@ def window_start(node: UOp) -> int | None:
 
 
 def is_window(node: UOp) -> bool:
-    """Whether a node is a contiguous window of a stored value, in its own dtype or another one."""
+    """Whether a node is a contiguous window of stored memory, possibly bitcast."""
     while node.op in GroupOp.Movement or node.op in (Ops.BITCAST, Ops.DETACH):
         if node.op in GroupOp.Movement:
             if window_start(node) is None:
@@ -45,7 +45,7 @@ def is_window(node: UOp) -> bool:
 
 
 def moves_over_memory(node: UOp) -> UOp:
-    """The moves of a node over its memory, whatever dtype the bytes there are taken for."""
+    """The movement ops of a node over its memory, without bitcasts."""
     moves = []
     while node.op in GroupOp.Movement or node.op in (Ops.BITCAST, Ops.DETACH):
         if node.op in GroupOp.Movement:

@@ -18,9 +18,9 @@ from weft.device import registry
 from weft.engine import stats
 from weft.shape.movement import SymbolicShape
 from weft.tensor import interop, realize
-from weft.tensor.alias import leave
+from weft.tensor.alias import break_alias
 from weft.tensor.autocast import with_float32_rules
-from weft.tensor.live_tensors import forget, remember
+from weft.tensor.live_tensors import register_tensor, unregister_tensor
 from weft.tensor.ops.array_conversion import ArrayConversionMixin
 from weft.tensor.ops.attribute_suggestions import TensorNames, find_attribute
 from weft.tensor.ops.bitwise import BitwiseMixin
@@ -131,7 +131,7 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
         self._requires_grad = None
         self._alias = self.grad = None
         self.is_leaf = True
-        remember(ref(self, forget))
+        register_tensor(ref(self, unregister_tensor))
         if requires_grad is None or requires_grad is False:
             self._requires_grad = requires_grad
         elif flag(requires_grad, "requires_grad"):
@@ -150,7 +150,7 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
 
     @uop.setter
     def uop(self, node: UOp) -> None:
-        leave(self)
+        break_alias(self)
         self._stand_on(node)
 
     lazydata = uop

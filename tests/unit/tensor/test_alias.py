@@ -9,7 +9,7 @@ import pytest
 
 from weft import Tensor, dtypes
 from weft.base.errors import ArgumentError, GradientError
-from weft.tensor.alias import base_of, is_view, layout, leave, overlaps, views_of
+from weft.tensor.alias import base_of, break_alias, is_view, layout, overlaps, views_of
 from weft.uop import Ops
 
 A = np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -254,7 +254,7 @@ def test_replacing_a_base_leaves_its_views_together():
     one[0] = 100
     assert other.tolist() == [100.0, 4.0, 8.0] and not x.numpy().any()
     assert base_of(one) is base_of(other) and views_of(x) == []
-    leave(one)
+    break_alias(one)
     one[0] = 5
     assert other.tolist() == [100.0, 4.0, 8.0]
 

@@ -154,7 +154,7 @@ def test_what_is_left_goes_with_the_tensors_that_it_is_for(failure):
     total += 1
     failure.once(total.realize)
     del total
-    assert not failed_schedules.is_any_left() and stats.memory == kept
+    assert not failed_schedules.has_unfinished() and stats.memory == kept
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import gc
 
 from weft import Tensor
-from weft.tensor.live_tensors import is_settled, live_tensors, put_back, waiting_tensors
+from weft.tensor.live_tensors import is_settled, live_tensors, replace_in_graphs, waiting_tensors
 
 
 def position(tensor):
@@ -42,7 +42,7 @@ def test_what_is_put_back_reaches_all_that_wait():
     one = done + 1
     two = one * 2
     other = Tensor([5.0, 6.0]).contiguous().realize()
-    put_back({one.uop: other.uop})
+    replace_in_graphs({one.uop: other.uop})
     assert one.uop is other.uop and two.tolist() == [10.0, 12.0]
 
 

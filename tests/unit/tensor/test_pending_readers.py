@@ -2,7 +2,7 @@
 
 from weft import Tensor
 from weft.schedule.assigns import preserved_copy
-from weft.tensor.alias import leave
+from weft.tensor.alias import break_alias
 from weft.tensor.pending_readers import protect_readers
 
 
@@ -31,7 +31,7 @@ def test_who_computes_with_the_old_value_is_computed_too():
 def test_who_has_a_part_of_the_old_value_has_a_copy():
     x = own(1.0, 2.0, 3.0)
     view, other = x[1:], x.reshape(3, 1)
-    leave(view), leave(other)
+    break_alias(view), break_alias(other)
     x.assign(x * 2)
     found = protect_readers([x])
     assert {id(t) for t in found} == {id(view), id(other)}

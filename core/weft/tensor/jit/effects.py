@@ -17,7 +17,7 @@ from typing import Any
 
 from weft.engine.recorded_steps import Unreplayable
 from weft.schedule.structural_key import traversal
-from weft.tensor.alias import changed, is_view, leave
+from weft.tensor.alias import break_alias, invalidate_views, is_view
 from weft.tensor.jit.pytree import NewLeaf, TensorSpec, flatten, instantiate, spec_of, unflatten
 from weft.tensor.jit.signature import memory_layout
 from weft.tensor.jit.snapshot import Snapshot
@@ -184,9 +184,9 @@ def apply_effects(
         if effect.__class__ is RebindTensor:
             tensor, how = known[effect.number], effect.how
             if is_view(tensor):
-                leave(tensor)
+                break_alias(tensor)
             tensor._uop = instantiate(how, memory, values)
-            changed(tensor)
+            invalidate_views(tensor)
             tensor._requires_grad, tensor.is_leaf = how.requires_grad, how.is_leaf
         elif effect.__class__ is StoreGrad:
             known[effect.number].grad = unflatten(effect.tree, known, new)

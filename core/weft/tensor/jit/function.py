@@ -28,7 +28,7 @@ from weft.base.locks import reentrant_lock
 from weft.base.settings import settings
 from weft.base.weak import WeakKeys
 from weft.engine.capture import recording
-from weft.tensor.alias import base_of, changed
+from weft.tensor.alias import base_of, invalidate_views
 from weft.tensor.jit.cache import MODES, SpecializationCache
 from weft.tensor.jit.guards import CallGuard
 from weft.tensor.jit.in_place_writes import MemoryMoved
@@ -423,7 +423,7 @@ def _materialize(tensors: Sequence[TensorBase]) -> None:
             below = below.src[0].base
         if below.op is Ops.CONST and 0 not in tensor._uop.shape:
             tensor._uop = tensor.detach().clone()._uop
-            changed(tensor)
+            invalidate_views(tensor)
     realize_with_bases(tensors)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from weft.device import binding
 from weft.schedule.structural_key import traversal
-from weft.tensor.alias import base_of, changed, is_view
+from weft.tensor.alias import base_of, invalidate_views, is_view
 from weft.tensor.jit.state import State, states, states_epoch
 from weft.tensor.live_tensors import is_settled, live_tensors
 from weft.tensor.protocol import TensorBase
@@ -86,6 +86,6 @@ def copy_hidden_readers(nodes: set[UOp], known: Iterable[TensorBase]) -> None:
         if not nodes.isdisjoint(below) or any(map(binding.is_shared, below)):
             copy = tensor.detach().clone().realize()
             tensor._uop = copy._uop
-            changed(tensor)
+            invalidate_views(tensor)
     if any(tensor._uop is not node for tensor, node in zip(known, before)):
         raise MemoryMoved

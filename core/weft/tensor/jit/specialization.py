@@ -12,7 +12,7 @@ from typing import Any
 from weft.autograd import history
 from weft.device import binding
 from weft.tensor import rng
-from weft.tensor.alias import follow_replay
+from weft.tensor.alias import invalidate_resized_views
 from weft.tensor.jit.effects import StoreItem, apply_effects
 from weft.tensor.jit.in_place_writes import ReaderCounts, copy_hidden_readers
 from weft.tensor.jit.output_reuse import OutputReuse, is_applied
@@ -211,7 +211,7 @@ class Specialization:
     ) -> None:
         """Apply what the trace does besides computing new tensors."""
         if trace.replay.written:
-            follow_replay(known)
+            invalidate_resized_views(known)
             if history.is_tracking():
                 for place in trace.replay.written:
                     history.bump_version(nodes[place])
@@ -242,7 +242,7 @@ def _alias_results(
     """Make new tensors views of the tensors of which they were views in the trace."""
     for each in views:
         of = known[each.known] if each.known is not None else new[each.of]
-        base, steps, views_of_base = of._stands()
+        base, steps, views_of_base = of._base_and_steps()
         tensor = new[each.number]
         tensor._alias = (base, steps + bind_values(each.steps, values))
         views_of_base.note(tensor)

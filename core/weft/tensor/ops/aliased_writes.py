@@ -15,7 +15,7 @@ from weft.base.errors import ArgumentError, GradientError
 from weft.base.sequences import prod
 from weft.shape import ShapeTracker, View
 from weft.shape.movement import inverse_move
-from weft.tensor.alias import RESIZED, is_detached, layout, moved, overlaps, resized
+from weft.tensor.alias import RESIZED, apply_steps, is_detached, layout, overlaps, resized
 from weft.tensor.protocol import grad_enabled, in_grad_mode, record
 from weft.tensor.storage import owned_storage
 from weft.uop import Ops, Reduce, UOp, Window
@@ -112,7 +112,7 @@ def _write_resized(base: Any, steps: Any, value: Any) -> None:
     """Elements of another size: what is below the last change of size gets all of its bytes."""
     at = max(place for place, (op, _) in enumerate(steps) if op is RESIZED)
     below, (old, new), above = steps[:at], steps[at][1], steps[at + 1 :]
-    part = base._wrap(resized(moved(base._uop, below), new))
+    part = base._wrap(resized(apply_steps(base._uop, below), new))
     where = _window(part._uop, above)
     made = _chosen(part, above, where, value, {op for op, _ in above})
     bits = value._wrap(resized(made._uop, old))
@@ -134,7 +134,7 @@ def _chosen(base: Any, steps: Any, where: View, value: Any, kinds: Any) -> Any:
     """The base with a new part."""
     everywhere = kinds <= _ONE_TO_ONE
     back, here = value._uop, value.ones_like(dtype=dtypes.bool)._uop
-    node = moved(base._uop, steps)
+    node = apply_steps(base._uop, steps)
     if where.static and _is_expanded(node, base._uop):
         node = _strided(_bits_as(base._uop, node.dtype), where)
     while node is not base._uop:

@@ -16,7 +16,7 @@ from weft.shape.movement import say_shape
 from weft.tensor import interop
 from weft.tensor.ops.data_attribute import DataMethod, refused
 from weft.tensor.protocol import TensorBase
-from weft.tensor.realize import turn
+from weft.tensor.realize import schedule_lock
 from weft.tensor.storage import is_window, owned_storage
 from weft.tensor.types import Number
 from weft.uop import GroupOp, Ops, UOp
@@ -36,7 +36,9 @@ class ArrayConversionMixin(TensorBase):
 
         Of a shape with bound variables it is what they are bound to: its sizes are ints.
         """
-        with turn:  # else another thread might compute it while a tensor for it is being made
+        with (
+            schedule_lock
+        ):  # else another thread might compute it while a tensor for it is being made
             return self._found()
 
     def _found(self) -> Any:

@@ -13,7 +13,13 @@ from weft.base.errors import ArgumentError, CapabilityError, DTypeError, Gradien
 from weft.device import registry
 from weft.shape import ShapeTracker, View
 from weft.shape.movement import broadcast_shapes
-from weft.tensor.alias import base_of, changed, is_view, leave, pass_on_flags
+from weft.tensor.alias import (
+    base_of,
+    break_alias,
+    invalidate_views,
+    is_view,
+    propagate_requires_grad,
+)
 from weft.tensor.interop import moved
 from weft.tensor.ops.aliased_writes import write_view
 from weft.tensor.ops.operators import cast_node
@@ -215,13 +221,13 @@ def _become(self: TensorBase, node: UOp, value: TensorBase) -> None:
     self._stand_on(node)
     if value._requires_grad and grad_enabled() and not self._requires_grad:
         self._requires_grad, self.is_leaf = True, False
-        pass_on_flags(self)
+        propagate_requires_grad(self)
     elif self._requires_grad and not self.is_leaf and not value._requires_grad:
         # nothing is left of what it was computed of
         self._requires_grad, self.is_leaf = None, True
-        pass_on_flags(self)
+        propagate_requires_grad(self)
     if self._alias is not None:
-        changed(self)
+        invalidate_views(self)
 
 
 def replace(self: TensorT, x: ArrayLike, allow_shape_mismatch: bool = False) -> TensorT:
@@ -256,6 +262,6 @@ def replace(self: TensorT, x: ArrayLike, allow_shape_mismatch: bool = False) -> 
             try_="replace(x.cast(...))",
         )
     node = x._uop
-    leave(self)
+    break_alias(self)
     self._stand_on(node)
     return self

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from weft.base.errors import MissingName
 from weft.base.suggestions import missing_name
 from weft.device import catalogue
-from weft.tensor.alias import derived
+from weft.tensor.alias import derive_node
 from weft.tensor.ops.suggested_names import EQUIVALENTS
 
 
 def find_attribute(self: Any, name: str) -> Any:
     """`Tensor.__getattr__`: also derives the node of a view after a write to its base (`alias`)."""
     if name == "_uop" and self._alias is not None:
-        return derived(self)
+        return derive_node(self)
     if name.startswith("_"):  # optional attributes that protocols look for on any object
         raise AttributeError(name)
     if name.upper() in catalogue:

@@ -9,7 +9,7 @@ from weft.base.dtype import DType, dtypes, element_dtype
 from weft.device import registry
 from weft.schedule import layout_of
 from weft.tensor import interop
-from weft.tensor.alias import leave
+from weft.tensor.alias import break_alias
 from weft.tensor.leaf_identities import remember_leaf
 from weft.tensor.live_tensors import mark_leaf
 from weft.tensor.ops import sharding
@@ -79,7 +79,7 @@ class DevicePlacementMixin(TensorBase):
         """
         target = registry.placement(device)
         if target != self._uop.device:
-            leave(self)
+            break_alias(self)
             self._stand_on(interop.moved(self._uop, target))
         return self
 

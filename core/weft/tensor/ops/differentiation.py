@@ -15,7 +15,7 @@ from weft.base.dtype import dtypes
 from weft.base.errors import GradientError, ShapeError
 from weft.base.promotion import read_as
 from weft.base.sequences import prod
-from weft.tensor.alias import cut_gradients, is_view, leave
+from weft.tensor.alias import break_alias, detach_views, is_view
 from weft.tensor.leaf_identities import former_identities, versions
 from weft.tensor.live_tensors import leaf_nodes, live_tensors, mark_leaf, unmark_leaf
 from weft.tensor.ops import gradient_hooks
@@ -76,9 +76,9 @@ class DifferentiationMixin(TensorBase):
             )
         if not self._requires_grad:
             if is_view(self):
-                leave(self)
+                break_alias(self)
             else:
-                cut_gradients(self)
+                detach_views(self)
             self._requires_grad, self.is_leaf = True, True
             self._uop = self._own_identity(self._uop)
             mark_leaf(self._uop)

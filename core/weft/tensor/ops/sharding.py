@@ -15,7 +15,7 @@ from weft.base.arguments import kind_of, shown
 from weft.base.errors import ArgumentError, ShapeError
 from weft.device import registry
 from weft.schedule import layout_of
-from weft.tensor.alias import leave
+from weft.tensor.alias import break_alias
 from weft.tensor.interop import moved, with_room
 from weft.tensor.protocol import TensorBase, TensorT, record
 from weft.uop import Ops, Shard, UOp
@@ -49,7 +49,7 @@ def shard_(self: TensorT, devices: Sequence[str], axis: int | None = None) -> Te
     ('REF:1', 'REF:2')
     """
     node = _laid_out(self, devices, axis)
-    leave(self)
+    break_alias(self)
     self._stand_on(node)
     return self
 
