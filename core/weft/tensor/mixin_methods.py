@@ -54,10 +54,11 @@ class MixinMethods:
     def cast(self, *args: Any, **kwargs: Any) -> Self: ...
 
     # elementwise
-    abs = bitcast = bitwise_not = clamp = copysign = div = elu = eq = erf = exp = floor = cast
-    hardtanh = idiv = isclose = isinf = isnan = log = log1p = logsigmoid = masked_fill = cast
-    maximum = minimum = mod = neg = pow = reciprocal = relu = round = rsqrt = sigmoid = cast
-    signbit = silu = sin = softplus = sqrt = square = tanh = threefry = trunc = ufix = where = cast
+    abs = add = bitcast = bitwise_not = clamp = copysign = div = elu = eq = erf = exp = cast
+    floor = hardtanh = idiv = isclose = isinf = isnan = log = log1p = logsigmoid = cast
+    masked_fill = maximum = minimum = mod = neg = pow = reciprocal = relu = round = cast
+    rsqrt = sigmoid = signbit = silu = sin = softplus = sqrt = square = sub = tanh = cast
+    threefry = trunc = ufix = where = cast
     xlogy = cast
     # movement
     atleast_1d = atleast_2d = cat = diag = diagonal = expand = flatten = flip = movedim = cast
