@@ -6,7 +6,7 @@ from typing import Any, overload
 
 from weft.functions.wrappers import no_tensor
 from weft.tensor import Tensor
-from weft.tensor.results import ValuesIndices
+from weft.tensor.return_types import ValuesIndices
 
 __all__ = ["cummax", "cummin", "max", "min"]
 

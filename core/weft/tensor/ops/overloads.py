@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
 from weft.tensor.protocol import TensorBase
-from weft.tensor.results import MinMax, ValuesIndices
+from weft.tensor.return_types import MinMax, ValuesIndices
 from weft.tensor.types import ArrayLike, Axes, DTypeLike, ShapeLike
 
 if TYPE_CHECKING:

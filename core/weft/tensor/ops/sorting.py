@@ -15,7 +15,7 @@ from weft.device import registry
 from weft.tensor.ops import radix_sort, sets
 from weft.tensor.ops.radix_sort import DIGITS
 from weft.tensor.protocol import TensorBase
-from weft.tensor.results import ValuesIndices
+from weft.tensor.return_types import ValuesIndices
 from weft.uop import Ops
 
 _COUNTED = 512

@@ -15,7 +15,7 @@ from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.base.promotion import least_upper_float, sum_acc_dtype
 from weft.tensor.ops.transcendental import in_floats
 from weft.tensor.protocol import TensorBase, TensorT
-from weft.tensor.results import MinMax, ValuesIndices
+from weft.tensor.return_types import MinMax, ValuesIndices
 from weft.tensor.types import ArrayLike, Axes, DTypeLike
 
 _INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")

@@ -17,7 +17,7 @@ from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_float
 from weft.tensor.ops.transcendental import value_with_derivative
 from weft.tensor.protocol import TensorBase, TensorT
-from weft.tensor.results import EighResult, QRResult, SVDResult
+from weft.tensor.return_types import EighResult, QRResult, SVDResult
 
 
 def qr(self: TensorT, mode: str = "complete") -> QRResult[TensorT]:

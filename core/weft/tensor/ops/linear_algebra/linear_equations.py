@@ -8,7 +8,7 @@ from weft.base.dtype import dtypes
 from weft.base.errors import ShapeError
 from weft.tensor.ops.linear_algebra.factorizations import as_matrices
 from weft.tensor.protocol import TensorT
-from weft.tensor.results import SlogdetResult
+from weft.tensor.return_types import SlogdetResult
 
 _PANEL = 16
 """Columns that are eliminated before the others take part in it."""

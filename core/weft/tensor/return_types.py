@@ -1,5 +1,5 @@
-"""Named tuples that methods with several results return, with the field names of PyTorch and of the
-array API standard."""
+"""Return types: named tuples of methods with several results, with the field names of PyTorch
+(`torch.return_types`) and of the array API standard."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ T = TypeVar("T")
 
 
 class ValuesIndices(NamedTuple, Generic[T]):
-    """Elements that were chosen, and their places along the axis (int32)."""
+    """Selected elements, and their indices along the axis (int32)."""
 
     values: T
     indices: T
 
 
 class MinMax(NamedTuple, Generic[T]):
-    """The least and the greatest elements."""
+    """The minimum and the maximum."""
 
     min: T
     max: T
 
 
 class EighResult(NamedTuple, Generic[T]):
-    """Eigenvalues in rising order, eigenvectors as columns."""
+    """Eigenvalues in ascending order, eigenvectors as columns."""
 
     eigenvalues: T
     eigenvectors: T
