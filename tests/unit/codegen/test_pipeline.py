@@ -217,7 +217,7 @@ def test_a_refusal_at_the_end_takes_everything_back(monkeypatch):
         kernel.apply(Opt(OptKind.UNROLL, 3, 0))
         return kernel.applied
 
-    monkeypatch.setattr("weft.codegen.opt.kernel.check", refused)
+    monkeypatch.setattr("weft.codegen.opt.legality.check", refused)
     made = lower(matmul(6, 12, 5), PLAIN, choose)
     assert [opt.kind for opt in made.applied] == [OptKind.SPLIT, OptKind.UNROLL]
     again = lower(matmul(6, 12, 5), PLAIN, lambda kernel: made.applied)

@@ -42,8 +42,8 @@ from weft.codegen.indexing.scatter_add import accumulates, ordered_loops
 from weft.codegen.loops import loop_interchange, loop_padding, zero_elimination
 from weft.codegen.loops.strip_mining import AxisSplits
 from weft.codegen.memory import operand_staging
-from weft.codegen.opt import tensor_cores
-from weft.codegen.opt.legality import check, illegal, require
+from weft.codegen.opt import legality, tensor_cores
+from weft.codegen.opt.legality import illegal, require
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.vectorization.packed_dot import words_of
 from weft.device import Feature, Target
@@ -52,7 +52,6 @@ from weft.uop import AxisKind, KernelInfo, Ops, UOp
 _OUTPUT = frozenset({AxisKind.GLOBAL, AxisKind.LOCAL, AxisKind.LOOP})
 _LOOPS = _OUTPUT | {AxisKind.REDUCE}
 _SHARED_BY_GROUP = frozenset({OptKind.GROUP, OptKind.GROUPTOP})
-_PARALLEL = frozenset({AxisKind.GLOBAL, AxisKind.LOCAL, AxisKind.GROUP_REDUCE})
 _WRITTEN_OUT = frozenset({AxisKind.UPCAST, AxisKind.UNROLL})
 
 
@@ -165,7 +164,7 @@ class Kernel:
         before = self.copy()
         try:
             self._apply(opt)
-            check(self, opt)
+            legality.check(self, opt)
         except OptError:
             self.become(before)
             raise
@@ -245,10 +244,10 @@ class Kernel:
         else:
             last, rest = None, 0
             if extent % amount and axis.kind is inner_kind is AxisKind.REDUCE:
-                self._check_ragged(opt, axis, amount)
+                legality.check_remainder(self, opt, axis, amount)
                 rest = extent % amount
             elif extent % amount:
-                self._check_overlap(opt, axis, amount)
+                legality.check_overlap(self, opt, axis, amount)
                 last = extent - amount
             outer, inner = self._new_number(), self._new_number()
             self.axes[opt.axis : opt.axis + 1] = [
@@ -296,20 +295,7 @@ class Kernel:
 
     def _group(self, opt: Opt) -> None:
         """One part of an axis for each work item of a group: a reduce, or an output beside one."""
-        compute = self.target.compute
-        require(opt, compute.limits.local_size is not None, "the target has no workgroups")
-        if not (compute.has(Feature.BARRIER) and compute.has(Feature.SHARED)):
-            raise illegal(opt, "its work items can neither wait for each other nor share memory")
-        if self.in_place:
-            raise illegal(opt, "the kernel reads what it writes, and groups do not keep step")
-        if self.units:
-            raise illegal(opt, "the lanes of a matrix unit are the first work items of a group")
-        extent, home = self.axes[opt.axis].extent, self.axes[opt.axis].home
-        splits = self._splits
-        if any(splits.splits[one].last is not None for one in splits.split_axes(home)):
-            raise illegal(opt, "work items would fill one place twice where parts overlap")
-        if isinstance(extent, int) and opt.amount and extent % opt.amount:
-            raise illegal(opt, f"its extent is {extent}: PADTO makes it a multiple")
+        legality.check_group(self, opt, self._splits)
         parts = opt.kind is OptKind.GROUPTOP
         self._split(opt, AxisKind.GROUP_REDUCE, {AxisKind.REDUCE, AxisKind.LOOP}, stretches=parts)
 
@@ -389,7 +375,8 @@ class Kernel:
 
     def _stage(self, opt: Opt) -> None:
         """Note that operands are brought on chip in every turn of an axis."""
-        axis, limits = self.axes[opt.axis], self.target.compute.limits
+        compute, axis = self.target.compute, self.axes[opt.axis]
+        limits = compute.limits
         if axis.kind not in (AxisKind.LOOP, AxisKind.REDUCE):
             raise illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
         if self.fills or any(other.kind is AxisKind.GROUP_REDUCE for other in self.axes):
@@ -400,12 +387,12 @@ class Kernel:
         graph, ranges = self._graph()
         found = operand_staging.candidates(graph, ranges[axis.number], before)
         require(opt, found, "nothing in it is read more than once")
-        if self.in_place and any(self._is_written(one.load) for one in found):
+        stored = stored_buffers(self._nodes)
+        if self.in_place and any(reads_any(one.load.toposort(), stored) for one in found):
             raise illegal(opt, "the kernel reads what it writes, and a copy would be out of date")
         room = limits.scratch_bytes
         threads = [int(one.extent) for one in self.axes if one.kind is AxisKind.LOCAL]
         if limits.local_size is not None:
-            compute = self.target.compute
             if not (compute.has(Feature.BARRIER) and compute.has(Feature.SHARED) and threads):
                 raise illegal(opt, "there is no group that could share memory")
             room = limits.shared_bytes
@@ -418,15 +405,10 @@ class Kernel:
         require(opt, depth <= most, f"there can be {most} tiles of an operand at once here")
         nbytes = sum(one.nbytes for one in found)
         if limits.local_size is not None:
-            loop, compute = ranges[axis.number], self.target.compute
-            tiles = operand_staging.laid_out(graph, loop, found, depth, compute)
+            tiles = operand_staging.laid_out(graph, ranges[axis.number], found, depth, compute)
             nbytes = sum(one.nbytes * copying.tiles(one) for one, copying in tiles)
         require(opt, nbytes <= room, f"its operands are larger than {room} bytes")
         self._staged, self._depth, self._before = axis.number, depth, before
-
-    def _is_written(self, value: UOp) -> bool:
-        """Whether a value is loaded from what the kernel stores to."""
-        return reads_any(value.toposort(), stored_buffers(self._nodes))
 
     def _keep(self, opt: Opt) -> None:
         """Note that a loop of a sum, and those around it, go outside an output loop and those
@@ -434,16 +416,7 @@ class Kernel:
         axis = self.axes[opt.axis]
         require(opt, axis.kind is AxisKind.REDUCE, f"axis {opt.axis} is of kind {axis.kind.name}")
         inside = [one for one in self.axes[opt.amount :] if one.kind is AxisKind.LOOP]
-        if opt.amount < 0 or not inside or len(self.reduces) != 1:
-            raise illegal(opt, "it needs one sum, and an output loop that it stands in")
-        if any(one.home not in self.nests[self.reduces[0]] for one in inside):
-            raise illegal(opt, "the sum does not depend on all of the loops")
-        if not all(isinstance(one.extent, int) for one in inside):
-            raise illegal(opt, "the extent of an output loop is a variable")
-        if self.sums_in_place or self.fills or self.units:
-            raise illegal(opt, "the sum reads what is written, or memory on chip is there already")
-        if any(one.kind in _PARALLEL for one in self.axes):
-            raise illegal(opt, "work items have nowhere to keep sums but their registers")
+        legality.check_interchange(self, opt, inside)
         graph, ranges = self._graph()
         (reduce,) = (node for node in graph.toposort() if node.op is Ops.REDUCE)
         outside = [one for one in self.axes[: opt.axis + 1] if one.kind is AxisKind.REDUCE]
@@ -457,30 +430,10 @@ class Kernel:
             tuple(one.number for one in outside), tuple(one.number for one in inside)
         )  # fmt: skip
 
-    def _check_ragged(self, opt: Opt, axis: Axis, amount: int) -> None:
-        """A sum may be done in parts of which the last is shorter, where loops are loops."""
-        if self.target.compute.limits.global_size is not None or self.units:
-            raise illegal(opt, f"{amount} does not divide its extent {axis.extent}")
-
-    def _check_overlap(self, opt: Opt, axis: Axis, amount: int) -> None:
-        """Where a part does not divide an output axis, the last part overlaps the one before it.
-
-        What both store is the same, so nothing is lost; unless the kernel reads what it stores.
-        """
-        if axis.kind not in (AxisKind.LOOP, AxisKind.GLOBAL):
-            raise illegal(opt, f"{amount} does not divide its extent {axis.extent}")
-        if axis.home in self.changing or axis.home in self.once:
-            raise illegal(opt, "parts would overlap, and the kernel reads what it writes")
-
     def _swap(self, opt: Opt) -> None:
-        if not 0 <= opt.amount < len(self.axes) or opt.amount == opt.axis:
-            raise illegal(opt, "it needs two different axes")
-        a, b = self.axes[opt.axis], self.axes[opt.amount]
-        if not self._splits.remainder_axes().isdisjoint((a.number, b.number)):
-            raise illegal(opt, "the last part of an axis is shorter than the others")
-        if a.kind is not b.kind or a.kind not in (AxisKind.LOOP, AxisKind.REDUCE, AxisKind.GLOBAL):
-            raise illegal(opt, "only loops of one kind can change places")
-        self.axes[opt.axis], self.axes[opt.amount] = b, a
+        legality.check_swap(self, opt, self._splits)
+        a, b = opt.axis, opt.amount
+        self.axes[a], self.axes[b] = self.axes[b], self.axes[a]
 
     # ---- the result ---------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Legality: check loop nests, groups and shared memory of the axes of a kernel.
+"""Legality: check whether a loop transformation may be applied to the axes of a kernel.
 
 Source: Allen & Kennedy, "Optimizing Compilers for Modern Architectures" (2001), legality of loop
 transformations.
@@ -6,6 +6,7 @@ transformations.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from weft.base.dtype import PtrDType
@@ -13,10 +14,14 @@ from weft.codegen.analysis.axes import Axis
 from weft.codegen.analysis.ranges import loops_of, ranges_of
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.vectorization.instances import INSTANTIATED
+from weft.device import Feature
 from weft.uop import AxisKind, Ops, UOp
 
 if TYPE_CHECKING:
+    from weft.codegen.loops.strip_mining import AxisSplits
     from weft.codegen.opt.kernel import Kernel
+
+_PARALLEL = frozenset({AxisKind.GLOBAL, AxisKind.LOCAL, AxisKind.GROUP_REDUCE})
 
 MOST_INSTANCES = 1024
 MOST_LANES = 4096  # of all instances
@@ -138,3 +143,65 @@ def _check_shared_memory(kernel: Kernel, opt: Opt, rows: int, parts: int) -> Non
     limit = kernel.target.compute.limits.shared_bytes
     if total * rows > limit:
         raise illegal(opt, f"it would need more than {limit} bytes of shared memory")
+
+
+# ---- single transformations ----------------------------------------------------------------------
+
+
+def check_remainder(kernel: Kernel, opt: Opt, axis: Axis, amount: int) -> None:
+    """OptError unless the last part of a reduction may be shorter: where loops are loops."""
+    if kernel.target.compute.limits.global_size is not None or kernel.units:
+        raise illegal(opt, f"{amount} does not divide its extent {axis.extent}")
+
+
+def check_overlap(kernel: Kernel, opt: Opt, axis: Axis, amount: int) -> None:
+    """OptError unless the last part of an output axis may overlap the part before it.
+
+    Both store the same values, so this is legal unless the kernel reads what it stores.
+    """
+    if axis.kind not in (AxisKind.LOOP, AxisKind.GLOBAL):
+        raise illegal(opt, f"{amount} does not divide its extent {axis.extent}")
+    if axis.home in kernel.changing or axis.home in kernel.once:
+        raise illegal(opt, "parts would overlap, and the kernel reads what it writes")
+
+
+def check_group(kernel: Kernel, opt: Opt, splits: AxisSplits) -> None:
+    """OptError unless the work items of a group may share an axis."""
+    compute = kernel.target.compute
+    require(opt, compute.limits.local_size is not None, "the target has no workgroups")
+    if not (compute.has(Feature.BARRIER) and compute.has(Feature.SHARED)):
+        raise illegal(opt, "its work items can neither wait for each other nor share memory")
+    if kernel.in_place:
+        raise illegal(opt, "the kernel reads what it writes, and groups do not keep step")
+    if kernel.units:
+        raise illegal(opt, "the lanes of a matrix unit are the first work items of a group")
+    extent, home = kernel.axes[opt.axis].extent, kernel.axes[opt.axis].home
+    if any(splits.splits[one].last is not None for one in splits.split_axes(home)):
+        raise illegal(opt, "work items would fill one place twice where parts overlap")
+    if isinstance(extent, int) and opt.amount and extent % opt.amount:
+        raise illegal(opt, f"its extent is {extent}: PADTO makes it a multiple")
+
+
+def check_interchange(kernel: Kernel, opt: Opt, inside: Sequence[Axis]) -> None:
+    """OptError unless the loop of a reduction may go outside the output loops `inside`."""
+    if opt.amount < 0 or not inside or len(kernel.reduces) != 1:
+        raise illegal(opt, "it needs one sum, and an output loop that it stands in")
+    if any(one.home not in kernel.nests[kernel.reduces[0]] for one in inside):
+        raise illegal(opt, "the sum does not depend on all of the loops")
+    if not all(isinstance(one.extent, int) for one in inside):
+        raise illegal(opt, "the extent of an output loop is a variable")
+    if kernel.sums_in_place or kernel.fills or kernel.units:
+        raise illegal(opt, "the sum reads what is written, or memory on chip is there already")
+    if any(one.kind in _PARALLEL for one in kernel.axes):
+        raise illegal(opt, "work items have nowhere to keep sums but their registers")
+
+
+def check_swap(kernel: Kernel, opt: Opt, splits: AxisSplits) -> None:
+    """OptError unless two axes may change places."""
+    if not 0 <= opt.amount < len(kernel.axes) or opt.amount == opt.axis:
+        raise illegal(opt, "it needs two different axes")
+    a, b = kernel.axes[opt.axis], kernel.axes[opt.amount]
+    if not splits.remainder_axes().isdisjoint((a.number, b.number)):
+        raise illegal(opt, "the last part of an axis is shorter than the others")
+    if a.kind is not b.kind or a.kind not in (AxisKind.LOOP, AxisKind.REDUCE, AxisKind.GLOBAL):
+        raise illegal(opt, "only loops of one kind can change places")
