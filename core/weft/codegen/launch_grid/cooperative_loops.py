@@ -35,7 +35,7 @@ from weft.codegen.launch_grid.thresholds import (
 from weft.codegen.launch_grid.trials import GridChoice, fits, trip_count
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.thresholds import PRIVATE_ELEMENTS
-from weft.device.capabilities import Feature
+from weft.device import Feature
 from weft.uop import AxisKind, Ops, UOp
 
 _INSIDE = frozenset({AxisKind.LOOP, AxisKind.REDUCE})

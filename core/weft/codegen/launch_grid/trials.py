@@ -15,7 +15,7 @@ from weft.codegen.launch_grid import thresholds
 from weft.codegen.launch_grid.thresholds import FARTHEST, GROUP, UNKNOWN
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import OptKind
-from weft.device.capabilities import Feature
+from weft.device import Feature
 from weft.uop import AxisKind, Ops, UOp
 
 

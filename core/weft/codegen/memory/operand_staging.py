@@ -33,7 +33,7 @@ from weft.codegen.analysis.ranges import (
 from weft.codegen.analysis.substitution import replace_nodes, substitute_ranges
 from weft.codegen.vectorization.packed_dot import words_of
 from weft.codegen.workgroups.tile_copies import Copying, Staged
-from weft.device.capabilities import ComputeCaps
+from weft.device import ComputeCaps
 from weft.uop import AxisKind, Ops, UOp
 
 # The order of an array's axes, outermost first: sums go through it block by block.

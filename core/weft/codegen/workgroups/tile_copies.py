@@ -23,7 +23,7 @@ from weft.codegen.thresholds import ASYNC_BYTES, widest_access
 from weft.codegen.vectorization.instances import INSTANTIATED
 from weft.codegen.vectorization.memory_accesses import IN_FLIGHT_BYTES
 from weft.codegen.workgroups.bank_padding import Access, banks_of, strides_of
-from weft.device.capabilities import ComputeCaps, Feature
+from weft.device import ComputeCaps, Feature
 from weft.uop import AxisKind, Ops, UOp
 
 
