@@ -43,13 +43,13 @@ PUBLIC = {
 
 LEFT = {
     "codegen": 13,
-    "device": 11,
+    "device": 7,
     "engine": 7,
     "nn": 1,
     "schedule": 8,
     "tensor": 10,
     "tools": 1,
-    "uop": 25,
+    "uop": 23,
 }
 """Imports of other modules from outside of their package: to become none."""
 

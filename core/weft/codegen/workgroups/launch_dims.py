@@ -35,9 +35,7 @@ from weft.codegen.analysis.substitution import substitute_ranges
 from weft.codegen.analysis.traversal import nodes_of
 from weft.codegen.workgroups.group_reduction import is_shared
 from weft.device import Feature, Target
-from weft.uop.args import AxisKind
-from weft.uop.node import UOp, sint
-from weft.uop.ops import Ops
+from weft.uop import AxisKind, Ops, UOp, sint
 
 _FAR = 1 << 62
 
