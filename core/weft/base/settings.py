@@ -97,93 +97,102 @@ FLOAT_NAMES = (
 )  # fmt: skip
 
 TABLE: tuple[Setting, ...] = (
-    Setting("DEVICE", "", "default device as FAMILY[:locator]; empty: the best that opens"),
+    Setting(
+        "DEVICE",
+        "",
+        "default device as FAMILY[:locator]; empty: the available device of highest priority",
+    ),
     Setting(
         "DEBUG",
         0,
-        "how much is printed: 1 devices, 2 a line per kernel, 3 schedules, 4 sources and applied "
-        "opts, 5 kernel ASTs and linear programs, 6 what every pass left, 7 what it was given too",
+        "verbosity: 1 devices, 2 one line per kernel, 3 schedules, 4 source code and applied "
+        "opts, 5 kernel ASTs and linear programs, 6 the output of every pass, 7 its input too",
     ),
-    Setting("NOOPT", 0, "1: kernels are lowered without hand-written optimisations"),
-    Setting("BEAM", 0, "width of the kernel search; 0: none, the heuristic chooses"),
+    Setting("NOOPT", 0, "1: lower kernels without loop optimisations"),
+    Setting("BEAM", 0, "beam width of the kernel search; 0: no search, the strategy chooses"),
     Setting(
         "JIT",
         1,
-        "jit: 0 runs functions as written, 1 records and replays, 2 without handing kernels to the "
-        "device together",
+        "jit: 0 runs functions as written, 1 captures and replays them, 2 replays without launch "
+        "batching",
     ),
     Setting(
         "VIZ",
         "",
-        "page that shows in a browser what happened: a path, or 1 for weft-viz.html here; "
-        "0 or empty: none",
+        "path of an HTML page with the recorded trace, or 1 for weft-viz.html here; 0 or empty: "
+        "none",
     ),
     Setting("SPEC", 0, "1: verify the graph against its spec after every pass"),
     Setting(
         "CHECK",
         0,
-        "1: checked mode: an index tensor out of bounds, and the first operation that makes a NaN "
-        "or an infinity, are errors; methods run one by one, and jit runs functions as written",
+        "1: checked mode: an index out of bounds, and the first operation that gives a NaN or an "
+        "infinity, are errors; methods run eagerly, and jit runs functions as written",
     ),
-    Setting(
-        "SPLIT_REDUCEOP", 1, "split large reductions into two kernels, on devices that run wide"
-    ),
-    Setting("REDUCEOP_SPLIT_THRESHOLD", 32768, "least ratio of input to output that is split"),
-    Setting("REDUCEOP_SPLIT_SIZE", 22, "log2 of the largest first stage of a split"),
+    Setting("SPLIT_REDUCEOP", 1, "1: split large reductions into two kernels, on parallel devices"),
+    Setting("REDUCEOP_SPLIT_THRESHOLD", 32768, "minimum ratio of input to output size for a split"),
+    Setting("REDUCEOP_SPLIT_SIZE", 22, "log2 of the maximum size of the first stage of a split"),
     Setting(
         "FUSE_ARANGE",
         1,
-        "comparisons with counters become addresses: 0 never, 1 where it is exact, 2 also where a "
-        "one-hot row is multiplied by floats, which are taken to be finite",
+        "rewrite comparisons with counters to indexed loads: 0 never, 1 if it is exact, 2 also "
+        "for products of a one-hot row with floats, which are assumed to be finite",
     ),
     Setting(
         "FUSE_CONV_BW",
         1,
-        "both reduces of a convolution's backward pass in one kernel, which adds zeros at the "
-        "rims: 0 never, 1 where those are few, 2 always",
+        "fuse both reductions of the backward pass of a convolution, which adds padding zeros: 0 "
+        "never, 1 if those are few, 2 always",
     ),
-    Setting("GROUP_KERNELS", 1, "0: every kernel has one output, and reduces on its own"),
-    Setting("MAX_KERNEL_BUFFERS", 0, "most buffers one kernel may touch; 0: the device's limit"),
+    Setting("GROUP_KERNELS", 1, "0: no fusion to kernels of several outputs or reductions"),
+    Setting(
+        "MAX_KERNEL_BUFFERS", 0, "maximum number of buffers of a kernel; 0: the limit of the device"
+    ),
     Setting(
         "RING",
         1,
-        "all-reduce in a ring: 0 never, 1 for more elements than RING_ALLREDUCE_THRESHOLD on more "
-        "than two devices, 2 always",
+        "ring all-reduce: 0 never, 1 on more than two devices for more elements than "
+        "RING_ALLREDUCE_THRESHOLD, 2 always",
     ),
-    Setting("RING_ALLREDUCE_THRESHOLD", 256000, "elements from which on RING=1 takes the ring"),
+    Setting(
+        "RING_ALLREDUCE_THRESHOLD",
+        256000,
+        "minimum number of elements for a ring all-reduce if RING=1",
+    ),
     Setting(
         "PROCESS_REPLAY",
         "",
-        "folder in which every schedule and kernel is kept as text, for `weft replay compare`; "
-        "0 or empty: none",
+        "folder in which every schedule and kernel is captured, for `weft replay compare`; 0 or "
+        "empty: none",
     ),
     Setting(
         "IMAGE",
         0,
-        "1: operands of products and convolutions, and what is cast to an image, "
-        "lie in images where there are any",
+        "1: store operands of products and convolutions, and what is cast to an image, in images "
+        "if the device has them",
     ),
     Setting(
-        "SCHEDULE_CACHE", 1, "0: schedule every graph, also where an equal one was scheduled before"
+        "SCHEDULE_CACHE",
+        1,
+        "0: schedule every graph, even if the schedule of an equal one is cached",
     ),
     Setting("MEMORY_PLANNER", 1, "0: intermediates of a schedule do not share memory"),
     Setting("CACHE_DIR", _default_cache_folder(), "folder of the disk cache"),
     Setting("CACHE", 1, "0: neither read nor write the disk cache"),
     Setting("DISABLE_PLUGINS", "", "families that are not loaded, separated by commas"),
     Setting("TRACE_PLUGINS", 0, "1: print every hook call and its answer"),
-    Setting("TRACEMETA", 1, "0: nodes do not remember the Tensor method and line they are from"),
+    Setting("TRACEMETA", 1, "0: do not record the Tensor method and source line of nodes"),
     Setting("DEFAULT_FLOAT", "float32", "dtype of Python floats", FLOAT_NAMES),
     Setting(
         "AUTOCAST",
         "",
-        "dtype in which products are computed by automatic mixed precision; empty: that of their "
-        "operands",
+        "dtype of products in automatic mixed precision; empty: the dtype of their operands",
         ("", "bfloat16", "float16"),
     ),
     Setting(
         "MATMUL_PRECISION",
         "highest",
-        "products of float32: `high` lets matrix units round the factors to fewer bits (tf32)",
+        "float32 products: `high` permits matrix units to round the factors to fewer bits (TF32)",
         ("highest", "high"),
     ),
     Setting(

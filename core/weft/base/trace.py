@@ -108,7 +108,7 @@ class _Subscription:
             print(
                 f"weft: {called}, which listens to the trace, failed at {event.name!r}: "
                 f"{type(error).__name__}: {error}\n(the computation is not affected; further "
-                "failures of this listener are not told)",
+                "failures of this listener are not printed)",
                 file=sys.stderr,
             )
 
