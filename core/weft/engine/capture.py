@@ -1,4 +1,4 @@
-"""Recording: record the steps that run, for replay, and refuse what cannot be replayed.
+"""Capture: record the steps that run, for replay, and refuse what cannot be replayed.
 
 Recording belongs to the context (thread or task) that started it; other contexts run as usual.
 Recordings are not nested: code inside one takes part in it.
@@ -20,31 +20,31 @@ if TYPE_CHECKING:
 
 
 class Recording:
-    """What happened while it was under way.
+    """The record of a run.
 
-    what: what is recorded, for errors. steps: what ran, in order. draws: what the random stream was
-    asked for, in order: a seed, or (memory of the counter, its buffer, device, blocks). protected:
-    tensors that were moved out of the way of a write, their values unchanged. read: variables whose
-    values Python took, so that what it did is right for those values only.
+    what: the name of the run, for errors. steps: the executed steps, in order. draws: requests to
+    the random stream, in order: a seed, or (memory of the counter, its buffer, device, blocks).
+    protected: tensors that were copied before a write, with unchanged values. read: variables whose
+    values Python took: the record is valid for these values only.
 
-    :param before: the ids of buffers whose content may be another at a replay.
+    :param before: the ids of buffers whose content may differ at a replay.
     """
 
     def __init__(self, what: str, before: Collection[int] = ()) -> None:
         self.what = what
         self._changing = set(before)
-        self._written: list[Buffer] = []  # kept, so that their ids mean them: a step may yet fail
+        self._written: list[Buffer] = []  # a reference keeps their ids valid: a step may still fail
         self.steps: list[ExecItem] = []
         self.draws: list[Any] = []
         self.protected: list[Any] = []
         self.read: set[UOp] = set()
 
     def add(self, steps: Sequence[ExecItem]) -> None:
-        """These have run."""
+        """Add executed steps."""
         self.steps.extend(steps)
 
     def follow(self, step: ExecItem) -> None:
-        """What has run writes what may be another at a replay, if it has read such a thing."""
+        """Mark what an executed step wrote as changing, if it read changing memory."""
         written, read = step.places
         if any(self.is_changing(step.bufs[place]) for place in read):
             owners = [step.bufs[place].owner for place in written]
@@ -52,12 +52,12 @@ class Recording:
             self._changing.update(map(id, owners))
 
     def is_changing(self, buffer: Buffer) -> bool:
-        """Whether its content may be another at a replay, and so need not be remembered: what is
-        computed of numbers from Python alone is kept as it was recorded."""
+        """Whether the content of a buffer may differ at a replay. Values computed from numbers of
+        Python alone do not: they are constants of the record."""
         return id(buffer) in self._changing or id(buffer.owner) in self._changing
 
     def read_values_of(self, *sizes: Any) -> None:
-        """What is done now is right for the values of the variables in these sizes only."""
+        """Note that the run depends on the values of the variables in these sizes."""
         nodes = [size for size in sizes if not isinstance(size, int)]
         self.read.update(u for node in nodes for u in node.toposort() if u.op is Ops.DEFINE_VAR)
 
@@ -76,11 +76,11 @@ class Recording:
 _recording: ContextVar[Recording | None] = ContextVar("weft_recording", default=None)
 
 recording = _recording.get
-"""The recording that is under way in this context, or None."""
+"""The active recording of this context, or None."""
 
 
 def _values_read(bound: Iterable[UOp]) -> None:
-    """Python takes the values of these BIND nodes."""
+    """Note that Python takes the values of these BIND nodes."""
     under_way = _recording.get()
     if under_way is not None:
         under_way.read.update(node.src[0] for node in bound)
@@ -91,7 +91,7 @@ provide("values_read", _values_read)
 
 @contextmanager
 def recorded(what: str, before: Collection[int] = ()) -> Generator[Recording]:
-    """Record what is run inside. before: see `Recording`."""
+    """Record the steps that run inside. before: see `Recording`."""
     made = Recording(what, before)
     around = _recording.get()
     try:

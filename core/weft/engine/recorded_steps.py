@@ -2,12 +2,12 @@
 
 Every memory is one of these:
 
-given     passed in at every replay: inputs, and state that a function reads or writes
-output    new at every replay
-scratch   needed during a replay only
-kept      the same at every replay: numbers from Python, and values computed of them alone
+input         passed in at every replay: arguments, and state that a function reads or writes
+output        allocated at every replay, unless an earlier output is reused
+intermediate  used during a replay only
+constant      the same at every replay: numbers from Python, and values computed from them alone
 
-Steps whose results are not needed are dropped, and so are steps with constant results.
+Dead steps are eliminated. Steps with constant results are folded: they are not replayed.
 
 in:  list[ExecItem] that ran      out: `Recorded`
 """
@@ -24,16 +24,16 @@ from weft.engine.lower_items import ExecItem
 from weft.engine.runners import KernelRunner, ViewRunner
 from weft.uop import UOp
 
-GIVEN, OUTPUT, SCRATCH, KEPT = "given", "output", "scratch", "kept"
+INPUT, OUTPUT, INTERMEDIATE, CONSTANT = "input", "output", "intermediate", "constant"
 
 
 class Unreplayable(Exception):
-    """These steps cannot run on other memory; the message says why."""
+    """Recorded steps cannot run on other memory; the message says why."""
 
 
 @dataclass(eq=False, slots=True)
 class Memory:
-    """One owner of bytes. kind: see above. place: which of the given, or of the outputs."""
+    """A buffer that owns memory. kind: see above. place: its number among the inputs or outputs."""
 
     kind: str
     buffer: Buffer
@@ -44,19 +44,19 @@ class Memory:
 
 @dataclass(eq=False, slots=True)
 class Argument:
-    """What a step is given: all of a memory, or `window` = (elements, dtype, first byte) of it."""
+    """An argument of a step: all of a memory, or its `window` (elements, dtype, byte offset)."""
 
     memory: Memory
     window: tuple[int, Any, int] | None
 
     def of(self, buffer: Buffer) -> Buffer:
-        """This argument, `buffer` standing for the memory."""
+        """This argument over `buffer`."""
         return buffer if self.window is None else buffer.view(*self.window)
 
 
 @dataclass(eq=False, slots=True)
 class Step:
-    """One step with where its arguments come from; `written` and `read` are places in them."""
+    """A step and the memory of its arguments. `written` and `read` are numbers of arguments."""
 
     item: ExecItem
     arguments: list[Argument]
@@ -69,12 +69,12 @@ class Recorded:
 
     :param items: what ran, in order, each intermediate in memory of its own.
     :param given: the buffers of the inputs.
-    :param loose: the first so many of them are not held on to between replays.
-    :param known: the ids of all other buffers that were there before.
+    :param loose: the number of leading inputs that are not referenced between replays.
+    :param known: the ids of all other buffers that existed before.
     :param volatile: the ids of buffers whose content changes between replays.
     :param outputs: buffers that are new at every replay.
     :param dynamic: variables whose values are passed in.
-    :raises Unreplayable: where memory overlaps in a way that other memory need not.
+    :raises Unreplayable: if memory overlaps in a way that other memory may not.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Recorded:
         self._memories: dict[int, Memory] = {}
         self._dynamic = frozenset(dynamic)
         for place, buffer in enumerate(self._given):
-            self._memories[id(buffer)] = Memory(GIVEN, buffer, place)
+            self._memories[id(buffer)] = Memory(INPUT, buffer, place)
         everything = [self._step(item) for item in items if not isinstance(item.prg, ViewRunner)]
         self._classify(everything, frozenset(known))
         everything = self._without_dead_steps(everything)
@@ -101,7 +101,7 @@ class Recorded:
         changing = frozenset(known) | frozenset(volatile)
         self.steps = self._without_constants(everything, changing)
 
-    # ---- what the steps are ---------------------------------------------------------------------
+    # ---- steps ----------------------------------------------------------------------------------
 
     def _step(self, item: ExecItem) -> Step:
         return Step(item, [self._argument(buffer) for buffer in item.bufs], *item.places)
@@ -120,7 +120,7 @@ class Recorded:
                     return Argument(found, (buffer.size, buffer.dtype, start))
             if any(candidate.base is own for candidate in self._given):
                 raise Unreplayable("an input is a window of other memory that it uses")
-            found = self._memories[id(own)] = Memory(SCRATCH, own)
+            found = self._memories[id(own)] = Memory(INTERMEDIATE, own)
         whole = buffer is own
         return Argument(found, None if whole else (buffer.size, buffer.dtype, buffer.offset))
 
@@ -130,29 +130,29 @@ class Recorded:
             for place in step.read:
                 memory = step.arguments[place].memory
                 memory.reads += 1
-                if memory.kind is SCRATCH and not memory.writes:
-                    memory.kind = KEPT
+                if memory.kind is INTERMEDIATE and not memory.writes:
+                    memory.kind = CONSTANT
             for place in step.written:
                 step.arguments[place].memory.writes += 1
         for key, memory in self._memories.items():
-            if memory.kind is SCRATCH and key in known:
-                memory.kind = KEPT
+            if memory.kind is INTERMEDIATE and key in known:
+                memory.kind = CONSTANT
         for place, buffer in enumerate(self._outputs):
             own = buffer.owner
             memory = self._memories.get(id(own))
-            if memory is None or memory.kind is not SCRATCH:
+            if memory is None or memory.kind is not INTERMEDIATE:
                 if memory is None or memory.kind is not OUTPUT:
                     raise Unreplayable("it returns memory that it has not computed")
                 raise Unreplayable("two results are windows of one memory")
             memory.kind, memory.place = OUTPUT, place
 
     def _without_dead_steps(self, steps: list[Step]) -> list[Step]:
-        """The steps whose results are needed; copies for tensors elsewhere are dropped."""
+        """Dead step elimination: drop steps with unused results (copies for other tensors)."""
         left: list[Step] = []
         needed: set[int] = set()
         for step in reversed(steps):
             written = [step.arguments[place].memory for place in step.written]
-            if all(m.kind is SCRATCH and id(m) not in needed for m in written):
+            if all(m.kind is INTERMEDIATE and id(m) not in needed for m in written):
                 for memory in written:
                     memory.writes -= 1
                 for place in step.read:
@@ -163,40 +163,40 @@ class Recorded:
         return left[::-1]
 
     def _without_constants(self, steps: list[Step], changing: frozenset[int]) -> list[Step]:
-        """The steps whose results may differ from one replay to the next: `changing` is what others
-        may write meanwhile, and so is what outlives the process."""
+        """Constant folding: drop steps with equal results at every replay. changing: ids of buffers
+        that others may write meanwhile; persistent memory counts too."""
         left: list[Step] = []
         for step in steps:
             read = [step.arguments[place].memory for place in step.read]
             written = [step.arguments[place].memory for place in step.written]
             constant = (
                 all(_is_constant(m, changing) for m in read)
-                and all(m.kind is SCRATCH and m.writes == 1 for m in written)
+                and all(m.kind is INTERMEDIATE and m.writes == 1 for m in written)
                 and self._dynamic.isdisjoint(variables(step.item))
             )
             if not constant:
                 left.append(step)
                 continue
             for memory in written:
-                memory.kind, memory.writes = KEPT, 0
+                memory.kind, memory.writes = CONSTANT, 0
         return left
 
     @cached_property
     def written(self) -> list[int]:
-        """Which of the given are written."""
-        return [m.place for m in self._memories.values() if m.kind is GIVEN and m.writes]
+        """The numbers of the inputs that are written."""
+        return [m.place for m in self._memories.values() if m.kind is INPUT and m.writes]
 
     @property
     def read(self) -> set[int]:
-        """Which of the given are read."""
-        return {m.place for m in self._memories.values() if m.kind is GIVEN and m.reads}
+        """The numbers of the inputs that are read."""
+        return {m.place for m in self._memories.values() if m.kind is INPUT and m.reads}
 
-    def writes_kept(self) -> bool:
-        """Whether it writes memory that is neither passed in nor its own."""
-        return any(m.kind is KEPT and m.writes for m in self._memories.values())
+    def writes_constant(self) -> bool:
+        """Whether it writes memory that is neither input nor its own."""
+        return any(m.kind is CONSTANT and m.writes for m in self._memories.values())
 
     def pattern(self) -> list[Any]:
-        """What is done, apart from the memory: equal for two recordings of the same thing."""
+        """The steps without the memory: equal for two recordings of the same computation."""
         numbers: dict[int, int] = {}
         lines: list[Any] = []
         for step in self.recorded:
@@ -214,19 +214,19 @@ class Recorded:
         return lines
 
     def numbers(self, volatile: Iterable[int] = ()) -> list[bytes]:
-        """The bytes that Python put in, in the order in which they are read."""
+        """The bytes of constants from Python, in the order in which they are read."""
         skip = set(volatile)
         found: dict[int, Buffer] = {}
         for step in self.recorded:
             for place in step.read:
                 memory = step.arguments[place].memory
-                if memory.kind is KEPT and not memory.writes and id(memory.buffer) not in skip:
+                if memory.kind is CONSTANT and not memory.writes and id(memory.buffer) not in skip:
                     if isinstance(memory.buffer._memory, memoryview):
                         found.setdefault(id(memory.buffer), memory.buffer)
         return [bytes(buffer.copy_out()) for buffer in found.values()]
 
     def lines(self) -> list[str]:
-        """What a replay does, for people: one line a step, memory by kind and number."""
+        """The steps as text: one line per step, memory by kind and number."""
         numbers: dict[int, str] = {}
         counts: dict[str, int] = {}
 
@@ -249,7 +249,7 @@ class Recorded:
 
 
 def _is_constant(memory: Memory, changing: frozenset[int]) -> bool:
-    if memory.kind is not KEPT or memory.writes or id(memory.buffer) in changing:
+    if memory.kind is not CONSTANT or memory.writes or id(memory.buffer) in changing:
         return False
     return not registry.capabilities(memory.buffer.device).memory.persistent
 

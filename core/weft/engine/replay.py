@@ -27,10 +27,10 @@ from weft.device import Buffer, Device, Launch, OpenDevice, SettableGraph, regis
 from weft.engine.execute import run_steps
 from weft.engine.lower_items import ExecItem
 from weft.engine.recorded_steps import (
-    GIVEN,
-    KEPT,
+    CONSTANT,
+    INPUT,
+    INTERMEDIATE,
     OUTPUT,
-    SCRATCH,
     Argument,
     Memory,
     Recorded,
@@ -110,8 +110,8 @@ class _ArgumentSlots:
 
 
 class Replay(Recorded):
-    """Recorded steps over memory that changes. Call `forget` when the recording is not compared any
-    more, `prepare`, then `run` any number of times."""
+    """Recorded steps that run on other memory. Call `forget` after the last comparison of the
+    record, then `prepare`, then `run` any number of times."""
 
     _ready = False
     _forgotten = False
@@ -120,9 +120,8 @@ class Replay(Recorded):
     # ---- getting ready --------------------------------------------------------------------------
 
     def forget(self) -> None:
-        """Let go of the memory that was recorded: what the recorded run computed is in nobody's
-        hands any more but the caller's. Only what is kept stays; buffers without memory stand for
-        the rest. `recorded` is empty then."""
+        """Release the memory of the recorded run, except constants: buffers without memory replace
+        it. `recorded` is empty then."""
         if self._forgotten:
             return
         self._names = sorted({b.device for step in self.recorded for b in step.item.bufs})
@@ -132,9 +131,9 @@ class Replay(Recorded):
         ]
         blank = [Buffer(b.device, b.size, b.dtype) for b in self._given]
         for memory in self._memories.values():
-            if memory.kind is GIVEN:
+            if memory.kind is INPUT:
                 memory.buffer = blank[memory.place]
-            elif memory.kind is not KEPT:
+            elif memory.kind is not CONSTANT:
                 memory.buffer = Buffer(*_like(memory.buffer))
         for step in self.steps:
             step.item.bufs = ()
@@ -153,10 +152,10 @@ class Replay(Recorded):
         arenas = self._layout.allocate()
         self._devices = [registry.open(name) for name in self._names]
         self._wait = [d.device.synchronize for d in self._devices if _needs_wait(d.device)]
-        self._patches = [_ArgumentSlots() for _ in self._given]
-        self._new = [_ArgumentSlots() for _ in self._owners]
+        self._input_slots = [_ArgumentSlots() for _ in self._given]
+        self._output_slots = [_ArgumentSlots() for _ in self._owners]
         fixed: dict[int, Buffer] = {}
-        for number, memory in enumerate(self._scratch()):
+        for number, memory in enumerate(self._intermediates()):
             spot = self._layout.spots.get(number)
             buffer = memory.buffer
             fixed[id(memory)] = (
@@ -175,19 +174,21 @@ class Replay(Recorded):
     def _bind_slots(self) -> None:
         """Arrange the argument slots by how often their memory changes. Places count the inputs,
         then the outputs."""
-        slots = [(n, s) for n, s in enumerate([*self._patches, *self._new]) if s.is_needed]
-        state = range(self._loose, len(self._patches))
+        slots = [
+            (n, s) for n, s in enumerate([*self._input_slots, *self._output_slots]) if s.is_needed
+        ]
+        state = range(self._loose, len(self._input_slots))
         changing = [(n, s) for n, s in slots if n not in state]
         self._setters = [(n, s.only_setter) for n, s in changing if s.only_setter is not None]
         self._puts = [(n, s.putter()) for n, s in changing if s.only_setter is None]
         kept = [n for n, _ in slots if n in state]
-        self._kept_in = _item_getter(kept)
-        self._puts_kept = [self._patches[n].putter() for n in kept]
+        self._state_in = _item_getter(kept)
+        self._state_puts = [self._input_slots[n].putter() for n in kept]
         self._last: tuple[Any, ...] = (None,) * len(kept)
         self._any_window = any(window is not None for window in self._windows)
 
-    def _scratch(self) -> list[Memory]:
-        return [m for m in self._memories.values() if m.kind is SCRATCH]
+    def _intermediates(self) -> list[Memory]:
+        return [m for m in self._memories.values() if m.kind is INTERMEDIATE]
 
     def _plan(self) -> Layout:
         if not settings.MEMORY_PLANNER:
@@ -195,7 +196,7 @@ class Replay(Recorded):
         first: dict[int, int] = {}
         last: dict[int, int] = {}
         for time, step in enumerate(self.steps):
-            # a copy may go on for longer than its step
+            # a copy may be asynchronous
             end = len(self.steps) if step.item.prg.is_kernel is False else time
             for argument in step.arguments:
                 key = id(argument.memory)
@@ -203,7 +204,7 @@ class Replay(Recorded):
                 last[key] = max(end, last.get(key, end))
         return plan_memory(
             Lifetime(number, m.buffer.device, m.buffer.nbytes, first[id(m)], last[id(m)])
-            for number, m in enumerate(self._scratch())
+            for number, m in enumerate(self._intermediates())
             if id(m) in first and not isinstance(m.buffer.dtype, ImageDType)
         )
 
@@ -217,8 +218,10 @@ class Replay(Recorded):
         for index, slot in enumerate(slots):
             argument = step.arguments[slot]
             memory = argument.memory
-            if memory.kind is GIVEN or memory.kind is OUTPUT:
-                patch = (self._patches if memory.kind is GIVEN else self._new)[memory.place]
+            if memory.kind is INPUT or memory.kind is OUTPUT:
+                patch = (self._input_slots if memory.kind is INPUT else self._output_slots)[
+                    memory.place
+                ]
                 if is_kernel and argument.window is None:
                     patch.handles.append((made, index))
                 else:
@@ -276,7 +279,7 @@ class Replay(Recorded):
         """Register the setters of a graph of launches with these arguments."""
         launches_of = {id(own): number for number, own in enumerate(lists)}
         try:
-            for patch in (*self._patches, *self._new):
+            for patch in (*self._input_slots, *self._output_slots):
                 patch.move_to(graph, launches_of)
         except Exception as error:
             let_through(error)
@@ -312,7 +315,7 @@ class Replay(Recorded):
     # ---- running --------------------------------------------------------------------------------
 
     def is_whole(self, output: int) -> bool:
-        """Whether an output is all of its memory, and no window of it."""
+        """Whether an output is all of its memory, not a window of it."""
         return self._windows[output] is None
 
     @property
@@ -355,10 +358,10 @@ class Replay(Recorded):
                 set_handle(buffer.handle if handle is None else handle)
             for place, put in self._puts:
                 put(buffers[place])
-            if self._puts_kept:
-                kept = self._kept_in(given)
+            if self._state_puts:
+                kept = self._state_in(given)
                 if kept != self._last:  # buffers equal themselves alone
-                    for put, old, buffer in zip(self._puts_kept, self._last, kept):
+                    for put, old, buffer in zip(self._state_puts, self._last, kept):
                         if old is not buffer:
                             put(buffer)
                     self._last = kept
@@ -404,7 +407,7 @@ class Replay(Recorded):
                 launch()
         except Exception as again:
             let_through(again)
-            again.add_note("of the memory that this writes some was written before it failed")
+            again.add_note("some of the memory that this writes was written before it failed")
             self._failed(again)
         warnings.warn(f"a launch was tried a second time, since it failed: {error}", stacklevel=2)
 
@@ -435,7 +438,7 @@ class Replay(Recorded):
             buffers: list[Buffer] = []
             for argument in step.arguments:
                 memory = argument.memory
-                if memory.kind is GIVEN:
+                if memory.kind is INPUT:
                     buffer = given[memory.place]
                 elif memory.kind is OUTPUT:
                     buffer = outputs[memory.place].owner

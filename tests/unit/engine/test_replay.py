@@ -10,7 +10,7 @@ from weft.base.errors import OutOfMemory, PluginError
 from weft.device import Buffer, binding, registry
 from weft.engine import stats
 from weft.engine.capture import recorded
-from weft.engine.recorded_steps import GIVEN, KEPT, OUTPUT, SCRATCH, Unreplayable
+from weft.engine.recorded_steps import CONSTANT, INPUT, INTERMEDIATE, OUTPUT, Unreplayable
 from weft.engine.replay import Replay, _ArgumentSlots
 
 
@@ -39,7 +39,7 @@ def chain(x):
 def test_kinds_of_memory():
     steps, given, result = record(chain, Tensor([1.0, 2.0]))
     replay = Replay(steps, given, outputs=[result])
-    assert kinds(replay) == sorted([GIVEN, SCRATCH, SCRATCH, OUTPUT])
+    assert kinds(replay) == sorted([INPUT, INTERMEDIATE, INTERMEDIATE, OUTPUT])
     assert replay.written == [] and replay.read == {0}
 
 
@@ -71,7 +71,7 @@ def test_what_is_computed_of_numbers_alone_runs_once():
     steps, given, result = record(function, Tensor([1.0, 2.0]))
     replay = Replay(steps, given, outputs=[result])
     assert len(replay.steps) == 1 < len(replay.recorded)
-    assert KEPT in kinds(replay)
+    assert CONSTANT in kinds(replay)
     replay.prepare()
     (made,) = replay.run(given, {})
     assert made.numpy().tolist() == [9.0, 14.0]
@@ -127,7 +127,7 @@ def test_writes_to_what_is_given():
     x = Tensor([1.0, 2.0]).realize()
     steps, given, _ = record(lambda x: x.assign(x + 1), x)
     replay = Replay(steps, given)
-    assert replay.written == [0] and not replay.writes_kept()
+    assert replay.written == [0] and not replay.writes_constant()
     replay.prepare()
     other = Tensor([7.0, 8.0]).realize()
     assert replay.run([memory(other)], {}) == []
@@ -137,7 +137,7 @@ def test_writes_to_what_is_given():
 def test_writes_to_what_nobody_passes_in_are_told():
     x = Tensor([1.0, 2.0]).realize()
     steps, given, _ = record(lambda x: x.assign(x + 1), x)
-    assert Replay(steps, [], known=[id(given[0])]).writes_kept()
+    assert Replay(steps, [], known=[id(given[0])]).writes_constant()
 
 
 def test_a_result_that_is_not_computed_is_refused():

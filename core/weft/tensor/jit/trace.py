@@ -1,4 +1,5 @@
 """Tracing: run a function once and record its kernels, its result and its side effects.
+Also: record and replay.
 
 Besides launching kernels a function may store tensors and Python values: in the state that it
 reaches (`State`), in the fields of tensors, in its result. A replay repeats these effects over new
@@ -23,7 +24,7 @@ from weft.base.dtype import DType
 from weft.base.interrupts import let_through
 from weft.device import Buffer, binding, registry
 from weft.engine.capture import Recording, recorded
-from weft.engine.recorded_steps import KEPT, Unreplayable
+from weft.engine.recorded_steps import CONSTANT, Unreplayable
 from weft.engine.replay import Replay
 from weft.tensor.alias import base_of, is_view
 from weft.tensor.jit.effects import (
@@ -307,7 +308,7 @@ def _check_memory(replay: Replay, nodes: Sequence[UOp]) -> None:
     for place in replay.written:
         if binding.is_shared(nodes[place]):
             raise Unreplayable("it writes memory that has other views")
-    if replay.writes_kept():
+    if replay.writes_constant():
         raise Unreplayable("it writes to a tensor that is neither argument nor state")
 
 
@@ -325,7 +326,7 @@ def _external_tensors(replay: Replay, before: Snapshot) -> list[tuple[Any, UOp]]
     wanted = {
         before.bound[id(m.buffer)]
         for m in replay._memories.values()
-        if m.kind is KEPT and id(m.buffer) in before.bound
+        if m.kind is CONSTANT and id(m.buffer) in before.bound
     }
     if not wanted:
         return []
