@@ -1,9 +1,10 @@
-"""Safe unpickling: a reader of pickles that runs no code.
+"""Safe unpickling: an interpreter of pickle opcodes that runs no code.
 
-The standard library splits a pickle into opcodes without executing them (`pickletools`). Here the
-few that describe data are executed: numbers, strings, lists, dicts, tuples, and calls of names that
-the caller lists. Every other opcode or name is a FormatError. No attribute of any object is set,
-and nothing is imported.
+`pickletools` splits a pickle into opcodes. The interpreter executes those that describe data:
+numbers, strings, lists, dicts, tuples, and calls of functions on an allowlist. Any other opcode or
+name is a FormatError. It sets no attribute and imports nothing.
+
+Source: Python, "Restricting Globals" (pickle); PyTorch, `torch.load(weights_only=True)`.
 """
 
 from __future__ import annotations
@@ -30,20 +31,20 @@ _EMPTY: dict[str, Callable[[], Any]] = {
     "EMPTY_LIST": list, "EMPTY_DICT": dict, "EMPTY_SET": set, "EMPTY_TUPLE": tuple,
 }  # fmt: skip
 _SIZED = (str, bytes, list, tuple, dict, set, frozenset)
-# How many values calls may be given in all: those that a file of this length can spell out, and
-# some more. Each call copies what it is given, which a pickle may name again and again.
-_ROOM, _ROOM_PER_BYTE = 1 << 20, 4
+# The budget of values that all calls may copy: more than a file of this length can contain. A
+# pickle may pass one large memo entry to many calls.
+_BUDGET, _BUDGET_PER_BYTE = 1 << 20, 4
 
 
 @dataclass(frozen=True)
 class Name:
-    """`module.attribute`, as the pickle wrote it. It is never looked up."""
+    """A global name `module.attribute`. It is never imported."""
 
     text: str
 
 
 def refused(what: str, because: str) -> FormatError:
-    """The error for a pickle that asks for more than data."""
+    """The error for a pickle with an opcode or a call that is not allowed."""
     return FormatError(
         "this pickle is not plain data",
         asked=what,
@@ -54,16 +55,15 @@ def refused(what: str, because: str) -> FormatError:
 
 
 def read_pickle(stream: BinaryIO, calls: Calls, persistent: Persistent | None = None) -> Any:
-    """The value of the pickle at the stream's position, which then stands behind it.
+    """The value of the pickle at the position of the stream; moves the stream behind it.
 
-    calls: what the names in the pickle stand for when they are called. persistent: what a
-    persistent id stands for. Raises FormatError for everything else that a pickle might ask,
-    and for damaged ones.
+    calls: the allowlist of functions by name. persistent: resolves a persistent id.
+    :raises FormatError: for an opcode or call that is not allowed, and for a damaged pickle.
     """
     machine = _Machine(calls, persistent)
     try:
         for opcode, arg, place in pickletools.genops(stream):
-            machine.room = _ROOM + _ROOM_PER_BYTE * (place or 0) - machine.taken
+            machine.budget = _BUDGET + _BUDGET_PER_BYTE * (place or 0) - machine.spent
             machine.step(opcode.name, arg)
             if opcode.name == "STOP":
                 return machine.result()
@@ -73,7 +73,7 @@ def read_pickle(stream: BinaryIO, calls: Calls, persistent: Persistent | None = 
         ValueError, TypeError, LookupError, OverflowError, RecursionError, MemoryError
     ) as error:  # fmt: skip
         raise _damaged(str(error)) from None
-    raise _damaged("it has no end")
+    raise _damaged("it has no STOP opcode")
 
 
 def _damaged(why: str) -> FormatError:
@@ -85,24 +85,24 @@ def _damaged(why: str) -> FormatError:
 
 
 class _Machine:
-    """The stack and the memo of one pickle."""
+    """The stack machine of one pickle: stack, memo, and budget of copied values."""
 
     def __init__(self, calls: Calls, persistent: Persistent | None) -> None:
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
         self.calls = calls
         self.persistent = persistent
-        self.taken = 0
-        self.room = _ROOM
+        self.spent = 0
+        self.budget = _BUDGET
 
     def result(self) -> Any:
-        """The one value that is left."""
+        """The value on the stack after STOP."""
         if len(self.stack) != 1 or isinstance(self.stack[0], Name) or self.stack[0] is _MARK:
             raise _damaged("it does not end with one value")
         return self.stack[0]
 
     def step(self, name: str, arg: Any) -> None:
-        """Carry out one opcode."""
+        """Execute one opcode."""
         if name in _LITERALS:
             self.stack.append(bytes(arg) if isinstance(arg, bytearray) else arg)
         elif name in _CONSTANTS:
@@ -118,14 +118,14 @@ class _Machine:
             method(arg)
 
     def pop(self) -> Any:
-        """The topmost value."""
+        """Pop the topmost value."""
         value = self.stack.pop()
         if value is _MARK:
-            raise _damaged("a mark stands where a value should")
+            raise _damaged("a mark is in the place of a value")
         return value
 
     def above_mark(self) -> list[Any]:
-        """The values above the topmost mark, which is removed with them."""
+        """Pop the values above the topmost mark, and the mark."""
         at = len(self.stack) - 1
         while at >= 0 and self.stack[at] is not _MARK:
             at -= 1
@@ -232,18 +232,18 @@ class _Machine:
             raise refused(f"a call of {function.text}", "pickles may call anything; this one is "
                           "not among what tensors are made of")  # fmt: skip
         size = sum(len(each) for each in given if isinstance(each, _SIZED))
-        if size > self.room:
+        if size > self.budget:
             raise refused(
                 f"a call of {function.text} with {size} values",
-                "calls of what was met before would make far more of this file than it holds",
+                "repeated calls on one value would expand this file far beyond its size",
             )
-        self.taken += size
+        self.spent += size
         self.stack.append(called(*given))
 
     do_newobj = do_reduce
 
     def do_build(self, arg: Any) -> None:
-        """State of a dict (state dicts carry notes on versions there) is dropped."""
+        """Drop the attributes of a dict: state dicts have version metadata there."""
         self.pop()
         self._top(dict)
 
@@ -260,7 +260,7 @@ class _Machine:
 
 
 def _key(value: Any) -> Any:
-    """Keys are plain values, or flat tuples of them: hashing those cannot run deep."""
+    """Check a key: a plain value or a flat tuple of them, so that hashing does not recurse."""
     flat = value if isinstance(value, tuple) else (value,)
     if not all(isinstance(part, _PLAIN_KEYS) for part in flat):
         raise _damaged(f"a {type(value).__name__} as a key")
