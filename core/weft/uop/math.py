@@ -13,8 +13,8 @@ M = TypeVar("M", bound="MathMixin")
 
 MIXED: dict[Ops, Callable[[float, float], Any]] = {
     Ops.ADD: operator.add, Ops.SUB: operator.sub, Ops.MUL: operator.mul,
-    Ops.FDIV: operator.truediv, Ops.IDIV: operator.floordiv, Ops.MOD: operator.mod,
-    Ops.POW: operator.pow, Ops.MAX: max, Ops.CMPLT: operator.lt, Ops.CMPNE: operator.ne,
+    Ops.FDIV: lambda a, b: a / b, Ops.IDIV: lambda a, b: a // b, Ops.MOD: operator.mod,
+    Ops.POW: lambda a, b: a**b, Ops.MAX: max, Ops.CMPLT: operator.lt, Ops.CMPNE: operator.ne,
     Ops.CMPEQ: operator.eq,
 }  # fmt: skip
 """Python's result for an integer and a float."""
