@@ -1,5 +1,5 @@
-"""Reverse-mode automatic differentiation: a traversal from a value back to its targets that visits
-each node once, without recursion.
+"""Reverse-mode differentiation: visit each node once, from a value back to its targets.
+Also: automatic differentiation, backpropagation, vector-Jacobian product.
 
 Source: A. Griewank, A. Walther, "Evaluating Derivatives", SIAM 2008, chapter 3 (reverse mode).
 """

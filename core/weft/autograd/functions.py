@@ -1,11 +1,15 @@
-"""Functions with a derivative of their own (custom vector-Jacobian products), and gradients with
-respect to given tensors, by the interface of `torch.autograd`.
+"""Custom derivatives: functions with a vector-Jacobian product of their own, as in PyTorch.
+Also: custom VJP, gradient rules.
+
+Gradients with respect to given tensors follow the interface of `torch.autograd`, too.
 
 This layer is below that of tensors: it takes as a tensor whatever has the methods of one.
 
 A result of `Function.apply` is a SLOPE node over the value, the inputs, and a UNIQUE node
 that stands for the call. `TABLE` has the rule of each call for as long as that node lives, so that
 copies of the graph find it, too.
+
+Source: PyTorch, `torch.autograd.Function`; JAX, `jax.custom_vjp`.
 """
 
 from __future__ import annotations

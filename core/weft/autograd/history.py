@@ -1,4 +1,5 @@
 """Autograd history: the graph of a realized value, saved beside its memory for `backward`.
+Also: saved tensors, version counter.
 
 Realizing a value replaces its graph by memory. If gradients may flow through it, the graph is saved
 beside the memory; it reaches down to the next memory that has a saved graph itself. Only the

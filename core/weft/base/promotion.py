@@ -1,4 +1,5 @@
 """Type promotion: the dtype of an operation on operands of several dtypes.
+Also: implicit conversion.
 
 Arrays promote as the array API standard says; where it leaves a mix open, as PyTorch does: an
 integer with a float gives that float unwidened, two float formats of which neither holds the other
@@ -8,6 +9,8 @@ counts as the floats that are read from it.
 
 Each dtype knows its *uppers*, the dtypes that a mix with it may become. A mix becomes the lowest
 dtype that all its parts have as an upper, so neither order nor grouping of the parts matters.
+
+Source: Python array API standard, section "Type Promotion Rules".
 """
 
 from __future__ import annotations

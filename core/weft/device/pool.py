@@ -1,9 +1,12 @@
 """Memory pool: reuse of freed allocations of the same size.
+Also: caching allocator.
 
 A large allocation also serves a buffer that is a little smaller, as a window. Memory in use and
 memory kept for reuse together are not much more than the peak use.
 
 Persistent memory is never pooled.
+
+Source: PyTorch, CUDACachingAllocator.
 """
 
 from __future__ import annotations

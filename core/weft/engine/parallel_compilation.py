@@ -1,4 +1,5 @@
 """Parallel compilation: compile sources while the next ones are generated, several at a time in few
+Also: asynchronous compilation.
 calls.
 
 In: sources as they are generated. Out: their binaries, waited for one by one. A thread without work

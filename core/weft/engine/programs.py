@@ -1,4 +1,5 @@
 """Program cache: generate, compile and load the kernel of an AST.
+Also: code cache.
 
 Two caches: loaded kernels in memory by AST and device, binaries on disk by compiler and source. A
 damaged disk entry is a miss (see base/disk_cache.py), and the kernel is compiled again.

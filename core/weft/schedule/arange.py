@@ -1,4 +1,5 @@
 """Index arithmetic rematerialization: recompute masks and indices at each use, never store them.
+Also: range materialization.
 
 Indexing by a tensor, a gather, a one-hot row and the selection of a label compare an integer with
 a counter and sum over the counter. Code generation replaces such a sum by an indexed load (see

@@ -1,5 +1,5 @@
 """Anti-dependence resolution: keep every value that is read although its memory is overwritten.
-Also: in-place update hazards.
+Also: in-place update hazards, dependence analysis, write-after-read hazards.
 
 A *version* of memory is a BUFFER, or an ASSIGN over an earlier version. Reads of a version must
 run before the ASSIGN that follows it. Where no order allows that (a reader needs both values, or

@@ -1,4 +1,5 @@
 """Buffer versions: name the contents of a buffer before and after each write, as in memory SSA.
+Also: static single assignment of memory.
 
 A version is a BUFFER (or a copy made to be overwritten), or an ASSIGN over an earlier version. A
 version keeps its name while rules rebuild the graph around it.

@@ -1,4 +1,5 @@
 """Schedule cache: look up the schedule of a graph by its structural key.
+Also: memoization.
 
 The cache is bounded, evicts the least recently used entry, and is safe to use from several
 threads. It is bypassed while the passes are observed, because a lookup runs no pass.

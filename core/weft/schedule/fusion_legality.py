@@ -1,4 +1,5 @@
 """Fusion legality: decide from facts about kernels whether their fusion is legal and profitable.
+Also: profitability.
 
 in:  the facts of kernels, and what their loops read
 out: yes or no, and how their loops are aligned

@@ -1,5 +1,5 @@
 """Kernel fusion: merge kernels that share loops into one with several outputs and reduces.
-Also: operator fusion, producer-consumer fusion.
+Also: operator fusion, horizontal fusion, vertical fusion, producer-consumer fusion.
 
 A *group* is a future kernel: its members are nodes that were to be kernels. The group computes its
 members one after the other for every row (see `row_dependence`). Two groups are fused

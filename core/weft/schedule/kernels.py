@@ -1,4 +1,5 @@
 """Kernel creation: replace what each fused group stores by ASSIGN(BUFFER, KERNEL).
+Also: graph partitioning, outlining of kernels.
 
 in:  spec.tensor and the groups that become kernels
 out: spec.kernel_graph, as a map

@@ -1,4 +1,5 @@
 """Local row buffers: choose the values that a fused kernel keeps in local arrays, row by row.
+Also: scratchpad allocation.
 
 Some values of a group have one element per row: they stay in registers. Some are used once where
 they are computed: they are inlined. Some are needed by several loops of the kernel, or several

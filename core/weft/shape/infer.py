@@ -4,6 +4,8 @@
 movement between the two as one tracker, row-major for computed values. Both are memoised on the
 node and computed without recursion. Importing this module installs them as `UOp.shape`, `UOp.st`
 and `UOp.size`.
+
+Source: ONNX specification, shape inference.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 """Aliases (functionalization): a view, its base, and the steps between them.
+Also: view replay, alias analysis.
 
 A write is functional: it gives the base another node. A view keeps its base and the steps from the
 base to its value, and derives its node again after a write.

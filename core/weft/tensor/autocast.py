@@ -1,4 +1,5 @@
 """Automatic mixed precision: the dtype of an operation is chosen by its kind.
+Also: mixed precision training.
 
 Products (matrix products, convolutions, attention) take their operands in 16 bits, which matrix
 units multiply several times as fast and which halves what is read from memory; their sums are

@@ -1,9 +1,13 @@
 """Activation checkpointing: `backward` recomputes the intermediate values of a function.
+Also: gradient checkpointing, rematerialization.
 
 The value of a checkpoint has two graphs. Whoever reads it reads the one; gradients flow through the
 other, the same over copies of the arguments, so that no kernel of the one is a kernel of the other.
 The copies are made when the gradient arrives (see `weft.autograd.backward`), and so is what is
 computed of them: between the two no intermediate value is in memory.
+
+Source: T. Chen, B. Xu, C. Zhang, C. Guestrin, "Training Deep Nets with Sublinear Memory Cost"
+(arXiv 1604.06174, 2016).
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The state of the random numbers: one seed, and how many blocks each device has drawn.
+"""Counter-based random numbers: the seed, and how many blocks each device has drawn.
+Also: threefry, pseudo-random generator.
 
 Random numbers are counter based: element i of a draw is threefry(counter + i, key), where the key
 comes from the seed and the counter grows by the number of elements drawn. So every device gives the
@@ -7,6 +8,9 @@ same stream for one seed, and a draw does not depend on how it is computed.
 The counter of a draw enters its kernel as data, a buffer on the staging device, and not as a
 constant: every draw of one shape is the same kernel. A captured graph can find those buffers
 (`counter_of`) and put the next counter in before it is replayed.
+
+Source: J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3"
+(SC 2011).
 """
 
 from __future__ import annotations

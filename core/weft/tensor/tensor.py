@@ -1,4 +1,6 @@
-"""Tensor: a lazy value of some shape, dtype and place; and how it comes into and out of Python."""
+"""Tensor: a lazy value of some shape, dtype and place; and how it comes into and out of Python.
+Also: lazy evaluation.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """UOp: the node type of every graph.
-Also: hash-consing, common subexpression elimination, value numbering.
+Also: hash-consing, common subexpression elimination, value numbering, dead code elimination,
+hash consing.
 
 A node has an op, dtype, src and arg, and nothing else. Nodes are hash-consed: equal trees are the
 same object, so identity is equality. The table holds nodes weakly. Shape, bounds and device are

@@ -1,4 +1,5 @@
 """Cost estimate: count the operations and bytes of one launch of a linear program.
+Also: roofline model.
 
 Source: S. Williams, A. Waterman, D. Patterson, 'Roofline' (Communications of the ACM, 2009):
 operations and bytes of a kernel.

@@ -1,4 +1,5 @@
 """Type legalization: store narrow floats as integers and compute with them in float32.
+Also: software floating point.
 
 in:  spec.lowered
 out: spec.lowered without the floats of 8 and 16 bits that the target lacks

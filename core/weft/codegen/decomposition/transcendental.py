@@ -1,5 +1,5 @@
 """Transcendental functions: compute EXP2, LOG2, SIN and POW by argument reduction and polynomials.
-Also: polynomial approximation, range reduction.
+Also: polynomial approximation, range reduction, minimax approximation.
 
 Polynomials are our own minimax fits (Remez exchange in high precision) on ranges reduced exactly:
 exp2 to [-1/2, 1/2], log2 to [sqrt(1/2), sqrt(2)], sine to [-pi/4, pi/4]. The argument of sine is

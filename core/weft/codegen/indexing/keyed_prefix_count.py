@@ -1,4 +1,5 @@
 """Keyed prefix count: replace a sum over earlier terms of equal key by a running total per key.
+Also: segmented scan.
 
     for t: sum over u of where(u <= t and key(u) == key(t), f(u), 0)
 ->  an array of zeros; for t: array[key(t)] += f(t); the sum of t is array[key(t)]

@@ -1,5 +1,5 @@
 """Scatter-add: add each term of an indexed reduction to its output once.
-Also: histogram, privatized accumulation.
+Also: histogram, privatized accumulation, scatter add.
 
     for v: for d: sum over t of where(at(t) == v, f(t, d), 0)
 ->  for blocks of v: an array of zeros; for t: if at(t) is in the block: for d: array[at(t), d] += f

@@ -1,5 +1,6 @@
 """Linearization: order the graph as a list, sources before users, each node in its loop.
-Also: list scheduling, instruction scheduling, loop-invariant code motion.
+Also: list scheduling, instruction scheduling, loop-invariant code motion,
+loop invariant code motion.
 
 in:  spec.lowered after expansion
 out: spec.linear, without the names and sizes of the program

@@ -1,5 +1,5 @@
 """Loop nesting: find the parent loops of every loop and of every node.
-Also: loop-invariant code motion.
+Also: loop-invariant code motion, global code motion.
 
 The path of a node is the tuple of loops around it, outermost first. It contains the loops that the
 value depends on and their parents. The graph alone determines it. The loops of one STORE are nested

@@ -1,4 +1,5 @@
 """Loop coalescing: merge two nested loops over one contiguous range of every buffer into one.
+Also: loop collapsing, loop flattening.
 
 in:  spec.lowered
 out: spec.lowered with fewer and longer ranges

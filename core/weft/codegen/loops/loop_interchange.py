@@ -1,4 +1,5 @@
 """Loop interchange: move reduction loops outside output loops; an array holds partial sums (KEEP).
+Also: loop permutation, partial accumulators.
 
 in:  a lowered kernel with a REDUCE over `loops` and others, inside output loops `inside`
 out: the same, where `loops` enclose `inside`: an array holds the partial results of all iterations

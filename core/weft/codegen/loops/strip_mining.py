@@ -1,4 +1,5 @@
 """Strip mining: record the axes that each loop is split into, and its index in terms of theirs.
+Also: strip-mining, loop sectioning.
 
 Source: R. Allen, K. Kennedy, 'Optimizing Compilers for Modern Architectures' (2001): strip mining.
 """

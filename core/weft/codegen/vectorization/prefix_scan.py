@@ -1,4 +1,5 @@
 """Prefix scan: compute running sums over vector lanes in log2(n) shift-and-add steps.
+Also: Hillis-Steele scan.
 
     for lanes t of n: sum over r < n of where(r <= t, f(r), 0)
 ->  x = f(t); x += x shifted by 1 lane; x += x shifted by 2; ...

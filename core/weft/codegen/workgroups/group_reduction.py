@@ -1,5 +1,5 @@
 """Group reduction: work items of a group reduce parts of a loop and combine them in shared memory.
-Also: tree reduction, warp shuffle reduction.
+Also: tree reduction, warp shuffle reduction, parallel reduction.
 
 in:  the expanded graph, with ranges of kind GROUP_REDUCE
 out: the same with the work item's number in their place, DEFINE_LOCAL arrays and their FILLs

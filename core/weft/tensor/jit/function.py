@@ -1,4 +1,5 @@
 """`jit`: trace a function, and replay its kernels.
+Also: just-in-time compilation, graph capture.
 
 A call belongs to a specialization: by shapes, dtypes, devices and Python values of arguments and
 captured state, by the way tensors share memory, and by settings. The first two calls of each

@@ -1,4 +1,5 @@
 """Output-buffer reuse: a replay writes to outputs of an earlier replay that nobody references.
+Also: buffer donation.
 
 A result that was dropped, and a gradient that is about to be replaced, keep their buffer, their
 node and (gradients) their tensor. Reference counts of the tensor, of the nodes below it and of the

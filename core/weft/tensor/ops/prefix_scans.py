@@ -1,4 +1,8 @@
-"""Prefix scans: inclusive sums, products, maxima and logarithms of sums along an axis."""
+"""Prefix scans: inclusive sums, products, maxima and logarithms of sums along an axis.
+Also: prefix sum, cumulative sum.
+
+Source: G. Blelloch, "Prefix Sums and Their Applications" (CMU-CS-90-190, 1990).
+"""
 
 from __future__ import annotations
 

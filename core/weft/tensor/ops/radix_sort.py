@@ -1,10 +1,13 @@
-"""Sorting by counting the digits of integers, the lowest first: a radix sort.
+"""Radix sort: sort integers by counting the values of each digit, the lowest digit first.
+Also: counting sort.
 
 Each pass counts how often every value of a digit occurs, adds these up to where each value begins,
 and places every element after the earlier ones that have the same digit. So the order of equal
 elements stays, and after the highest digit all are in order: some passes over the data, however
 long a row is. Each step is an ordinary expression; that each is one pass over the elements comes
 from `codegen/indexing` (keyed prefix counts, indexed stores, scatter-add), on one processor.
+
+Source: D. E. Knuth, "The Art of Computer Programming", volume 3, section 5.2.5.
 """
 
 from __future__ import annotations

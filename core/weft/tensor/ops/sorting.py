@@ -1,6 +1,10 @@
-"""Sorting, stable and with NaN last: by digits on one processor (`counting`), by a bitonic network
-of compare-and-exchange steps (Batcher, 1968) elsewhere; short rows by counting how many elements
-come before each."""
+"""Sorting: a radix sort on one processor, a bitonic network elsewhere, counting for short rows.
+Also: bitonic sorting network, rank sort.
+
+Sorting is stable and puts NaN last. Of a short row, each element counts the elements before it.
+
+Source: K. Batcher, "Sorting Networks and their Applications" (AFIPS 1968).
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,11 @@
-"""Identities of every dtype, as a table: cheap, local, and exact.
+"""Algebraic identities: rules that hold for every dtype, cheap, local and exact, in a table.
+Also: constant propagation.
 
 Floats keep IEEE 754 to the letter: x + 0.0 is not x for x = -0.0 and x * 0.0 is not 0.0 for NaN, so
 neither stands here; x + -0.0, x * 1.0 and x / 1.0 are x. Integers wrap, and all of this is true of
 wrapping integers.
+
+Source: S. Muchnick, "Advanced Compiler Design and Implementation" (1997), section 12.3.
 """
 
 from __future__ import annotations

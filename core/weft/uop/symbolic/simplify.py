@@ -1,4 +1,5 @@
 """Symbolic simplification: bring integer and boolean expressions to canonical form.
+Also: canonicalization, expression normalization.
 
 `simplify` simplifies a graph bottom-up and caches the result of each node on the node. `symbolic`
 is the same as a rule set, for passes with further rules; `symbolic_simple` (in identities) holds

@@ -1,4 +1,5 @@
 """Thread parallelism: divide the outermost loops of a kernel among threads.
+Also: loop parallelization, auto-parallelization.
 
 This is the last decision. Vectors, register tiles, packed operands and the order of additions stay
 as they are. If the outermost loop has few iterations, the next loop is divided as well. The kernel

@@ -1,4 +1,5 @@
 """Vectorisation: choose the loops that become vector lanes, and blocks for strided loads.
+Also: auto-vectorization, loop vectorization.
 
 At most one loop of each nest gets lanes. The cost model compares the candidates.
 

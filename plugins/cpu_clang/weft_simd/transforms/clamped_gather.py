@@ -1,5 +1,5 @@
 """Clamped gather: read a computed index at a valid address and select the result afterwards.
-Also: if-conversion of loads, load speculation.
+Also: if-conversion of loads, load speculation, if conversion.
 
     gate ? table[f(i)] : other   ->   where(gate, table[where(gate, f(i), 0)], other)
 

@@ -1,5 +1,5 @@
 """Index-set splitting: divide a loop at the indices where its conditions change.
-Also: loop splitting.
+Also: loop splitting, index set splitting.
 
     for w < n: out[w] = (w < a ? f(w) : 0) + (a <= w ? g(w) : 0)
 ->  for w < a: out[w] = f(w) + 0; for w < n - a: out[w + a] = 0 + g(w + a)

@@ -1,4 +1,5 @@
 """Non-temporal stores: write large outputs to memory without allocating cache lines.
+Also: streaming stores, write combining.
 
 in:  spec.lowered after expansion
 out: the same, with NON_TEMPORAL as the argument of such STOREs

@@ -1,4 +1,8 @@
-"""Einstein summation: contraction of named axes, two operands at a time."""
+"""Einstein summation: contraction of named axes, two operands at a time.
+Also: tensor contraction.
+
+Source: A. Einstein, "Die Grundlage der allgemeinen Relativitätstheorie" (1916), section 5.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,11 @@
-"""Convolution and pooling over any number of spatial axes, as views: windows are strides.
+"""Convolution: a product and a sum over strided views of the windows, in any number of axes.
+Also: implicit im2col.
 
 Inputs are (batch, channels, *spatial). Numbers given once hold for every spatial axis. Padding is
 one number, one per axis, or (before, after) flat from the last axis on.
+
+Source: S. Chetlur and others, "cuDNN: Efficient Primitives for Deep Learning" (2014): implicit
+im2col.
 """
 
 from __future__ import annotations
