@@ -359,12 +359,9 @@ class Replay(Recorded):
             for place, put in self._puts:
                 put(buffers[place])
             if self._state_puts:
-                kept = self._state_in(given)
-                if kept != self._last:  # buffers equal themselves alone
-                    for put, old, buffer in zip(self._state_puts, self._last, kept):
-                        if old is not buffer:
-                            put(buffer)
-                    self._last = kept
+                state = self._state_in(given)
+                if state != self._last:  # buffers equal themselves alone
+                    self._set_state(state)
             if self._with_values and values != self._values:
                 self._put_values(values)
             if self._any_window:
@@ -396,6 +393,13 @@ class Replay(Recorded):
         stats.copies += self._copies
         stats.bytes += self._bytes
         return outputs
+
+    def _set_state(self, state: tuple[Buffer, ...]) -> None:
+        """Change the arguments over those buffers of the state that are others than before."""
+        for put, old, buffer in zip(self._state_puts, self._last, state):
+            if old is not buffer:
+                put(buffer)
+        self._last = state
 
     def _retry(self, left: Sequence[Callable[[], Any]], error: Exception) -> None:
         """Retry a launch that failed, the first of these, and the launches after it, where earlier
