@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, cast
 from weft.base.errors import ShapeError
 from weft.base.weak import entry_type
 from weft.uop import UOp, sint
-from weft.uop.symbolic.sint import fold, resolve, smax, smin, sprod, unbind_sint
+from weft.uop.symbolic.sint import fold, resolve, smax, smin, sprod, unbind_sint, variables_of
 
 Shape: TypeAlias = tuple[sint, ...]
 Mask: TypeAlias = tuple[tuple[sint, sint], ...]
@@ -174,6 +174,17 @@ class View:
         False
         """
         return self.mask is not None and len(self.mask) > 0 and self.mask[0] == (0, 0)
+
+    def vars(self) -> set[UOp]:
+        """The variables in it.
+
+        >>> n = Variable("n", 1, 8)
+        >>> View.create((n, 3)).vars() == {n}
+        True
+        """
+        bounds = [bound for pair in self.mask or () for bound in pair]
+        numbers = (*self.shape, *self.strides, self.offset, *bounds)
+        return set[UOp]().union(*map(variables_of, numbers))
 
     def _mapped(self, function: Any) -> View:
         return View.create(

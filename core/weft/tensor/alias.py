@@ -190,7 +190,8 @@ def layout(shape: tuple[Any, ...], steps: Steps) -> View | None:
         elif op is COMBINED:
             view = _combined(view, arg)
         elif op is RESIZED:
-            view, in_bytes = _resized(view, *arg, in_bytes), True
+            old, new = arg
+            view, in_bytes = _resized(view, old, new, in_bytes), True
         elif op not in _NO_GRADIENT:
             return None
     return view
@@ -219,10 +220,11 @@ def overlaps(view: View) -> bool:
         return False
     if any(_is(s, 0) for s, _ in axes):
         return True
-    if not all(isinstance(x, int) for axis in axes for x in axis):
+    known = [(abs(s), n) for s, n in axes if isinstance(s, int) and isinstance(n, int)]
+    if len(known) < len(axes):
         return False  # without a repeated axis, symbolic sizes only shorten axes
     reach = 0
-    for stride, size in sorted((abs(s), n) for s, n in axes):
+    for stride, size in sorted(known):
         if stride <= reach:
             return True
         reach += stride * (size - 1)
@@ -272,8 +274,9 @@ def rederive_views(base: TensorBase) -> None:
         memory = _memory_under(base._uop)
         for reference in list(base._alias):
             view = reference()
-            alias = None if view is None else view._alias
-            if alias.__class__ is not tuple or any(op is RESIZED for op, _ in alias[1]):
+            if view is None or view._alias.__class__ is not tuple:
+                continue
+            if any(op is RESIZED for op, _ in view._alias[1]):
                 continue
             if _memory_under(view._uop) is not memory:
                 invalidate_views(base)

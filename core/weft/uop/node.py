@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
 from operator import methodcaller
 from typing import Any, TypeAlias
 
@@ -124,9 +125,8 @@ class UOp(_Open):
         self.__setattr__(name, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from weft.uop.pickling import graph_of, rows_of  # only what pickles needs it
-
-        return (graph_of, (rows_of(self),))
+        pickling = import_module("weft.uop.pickling")  # only what pickles needs it
+        return (pickling.graph_of, (pickling.rows_of(self),))
 
     def __copy__(self) -> UOp:
         return self

@@ -87,9 +87,16 @@ class UPat(MathMixin):
         return UPat(Ops.CONST, dtype, arg=value)
 
     @staticmethod
-    def any(*alternatives: UPat) -> UPat:
+    def any(*alternatives: UPat, name: str | None = None) -> UPat:
         """A node that one of the alternatives matches."""
-        return UPat(alternatives=alternatives)
+        return UPat(name=name, alternatives=alternatives)
+
+    def named(self, name: str) -> UPat:
+        """The same pattern with a capture."""
+        return UPat(
+            self.op, self.dtype, list(self.src) if self.unordered else self.src,  # type: ignore[arg-type]
+            self.arg, name, self.allow_any_len, self.alternatives,
+        )  # fmt: skip
 
     def alu(self, op: Ops, *src: UPat) -> UPat:
         """A pattern of `op` over self and `src`; in any order where the op commutes."""
