@@ -24,8 +24,7 @@ from weft.base.errors import GradientError
 from weft.base.provenance import Metadata
 from weft.base.settings import settings
 from weft.shape.movement import inverse_move
-from weft.uop import GroupOp, Ops, UOp
-from weft.uop.node import memo_slot
+from weft.uop import GroupOp, Ops, UOp, memo_slot
 
 _set_meta = memo_slot("meta")
 _MEMORY = frozenset({Ops.BUFFER, Ops.MULTI, Ops.ASSIGN})

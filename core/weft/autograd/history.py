@@ -26,9 +26,7 @@ from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 from weft.base.weak import WeakKeys, WeakMembers
-from weft.uop import Ops, UOp
-from weft.uop.node import memo_slot
-from weft.uop.sharding import sharding_seen
+from weft.uop import Ops, UOp, memo_slot, sharding_seen
 
 
 @dataclass(frozen=True, slots=True)

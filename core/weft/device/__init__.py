@@ -16,17 +16,19 @@ from weft.device.capabilities import (
     Capabilities,
     ComputeCaps,
     Feature,
+    FrozenMap,
     KernelLimits,
     MemoryCaps,
     Target,
     access_widths,
 )
 from weft.device.catalogue import catalogue
-from weft.device.discovery import Plugin, PluginState
-from weft.device.identity import DeviceFamily, DeviceId, Placement
+from weft.device.discovery import Plugin, PluginState, family_names, installed_plugins
+from weft.device.identity import FIRST, DeviceFamily, DeviceId, Placement, ordinal
 from weft.device.machine import MachineModel, Throughput
 from weft.device.open_device import OpenDevice
 from weft.device.parts import (
+    NO_HINTS,
     Allocator,
     BufferHints,
     Compiler,
@@ -44,6 +46,8 @@ from weft.device.usage import usage
 
 __all__ = [
     "COMMON_DTYPES",
+    "FIRST",
+    "NO_HINTS",
     "Allocator",
     "Buffer",
     "BufferHints",
@@ -58,6 +62,7 @@ __all__ = [
     "Estimates",
     "Feature",
     "FragmentLayout",
+    "FrozenMap",
     "GraphRunner",
     "KernelLimits",
     "Launch",
@@ -78,8 +83,11 @@ __all__ = [
     "access_widths",
     "binding",
     "catalogue",
+    "family_names",
     "flat_memory",
+    "installed_plugins",
     "numpy_dtype",
+    "ordinal",
     "registry",
     "storage",
     "transfer",

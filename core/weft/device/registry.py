@@ -41,7 +41,7 @@ from weft.device.discovery import (
 from weft.device.identity import DeviceFamily, DeviceId, ordinal
 from weft.device.open_device import OpenDevice, for_each_device
 from weft.device.plugin_table import PluginTable
-from weft.uop.sharding import note_sharding
+from weft.uop import note_sharding
 
 P = ParamSpec("P")
 R = TypeVar("R")

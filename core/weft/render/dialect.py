@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import CapabilityError
-from weft.device.capabilities import FrozenMap
+from weft.device import FrozenMap
 from weft.uop import Ops
 
 C_TYPES: Mapping[DType, str] = FrozenMap(

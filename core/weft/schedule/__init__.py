@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weft.schedule.arange import is_counter
+from weft.schedule.assigns import preserved_copy
 from weft.schedule.context import ScheduleContext
 from weft.schedule.item import ScheduleItem
 from weft.schedule.item_order import (
@@ -10,22 +12,28 @@ from weft.schedule.item_order import (
     overwritten_by,
     sorted_writes,
 )
+from weft.schedule.kernel_ast import TwoValues
 from weft.schedule.kernels import root_buffer
 from weft.schedule.memory_planning import Layout, Lifetime, plan_memory
 from weft.schedule.multi import layout_of
 from weft.schedule.pipeline import kernelize_map
+from weft.schedule.schedule_template import placeholder
 
 __all__ = [
     "Layout",
     "Lifetime",
     "ScheduleContext",
     "ScheduleItem",
+    "TwoValues",
     "create_schedule_with_vars",
+    "is_counter",
     "kernel_writes",
     "kernelize_map",
     "layout_of",
     "overwritten_by",
+    "placeholder",
     "plan_memory",
+    "preserved_copy",
     "root_buffer",
     "sorted_writes",
 ]

@@ -16,8 +16,7 @@ from collections.abc import Collection, Mapping, Sequence
 from weft.base.weak import WeakKeys, WeakMembers
 from weft.device import Buffer, binding
 from weft.engine import ExecItem, run_schedule
-from weft.schedule import ScheduleItem
-from weft.schedule.kernels import root_buffer
+from weft.schedule import ScheduleItem, root_buffer
 from weft.tensor.live_tensors import replace_in_graphs, waiting_tensors
 from weft.uop import Ops, UOp
 

@@ -10,11 +10,10 @@ from weakref import ref
 from weft.autograd import history, leading_to
 from weft.autograd.history import saved_graph, storage
 from weft.base.dtype import ImageDType
-from weft.schedule.arange import is_counter
+from weft.schedule import is_counter
 from weft.shape.movement import inverse_move
 from weft.tensor.leaf_identities import follow, former_identities, note_moves, versions
-from weft.uop import GroupOp, Ops, UOp
-from weft.uop.sharding import parts_of, sharding_seen
+from weft.uop import GroupOp, Ops, UOp, parts_of, sharding_seen
 
 if TYPE_CHECKING:
     from weft.tensor.protocol import TensorBase

@@ -11,13 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from weft.device import binding, registry
-from weft.schedule import kernel_writes, kernelize_map
-from weft.schedule.assigns import preserved_copy
+from weft.schedule import kernel_writes, kernelize_map, preserved_copy
 from weft.schedule.structural_key import traversal
 from weft.schedule.use_def import is_stored
 from weft.tensor.live_tensors import live_tensors, replace_in_graphs, shares_bytes, waiting_tensors
-from weft.uop import GroupOp, Ops, UOp
-from weft.uop.sharding import parts_of, sharding_seen
+from weft.uop import GroupOp, Ops, UOp, parts_of, sharding_seen
 
 if TYPE_CHECKING:
     from weft.tensor.protocol import TensorBase

@@ -21,10 +21,9 @@ from weft.base.scalars import pack, truncate, unpack
 from weft.base.settings import settings
 from weft.device import Buffer, binding, registry
 from weft.engine.capture import recording
-from weft.schedule.arange import is_counter
+from weft.schedule import is_counter
 from weft.shape.movement import say_shape
-from weft.uop import Ops, UOp, exec_alu
-from weft.uop.sharding import parts_of
+from weft.uop import Ops, UOp, exec_alu, parts_of
 from weft.uop.symbolic.sint import evaluate_sint
 
 if TYPE_CHECKING:

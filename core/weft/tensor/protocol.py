@@ -32,8 +32,7 @@ from weft.tensor.alias import (
     steps_between,
 )
 from weft.tensor.live_tensors import register_tensor, unregister_tensor
-from weft.uop import GroupOp, Ops, UOp
-from weft.uop.node import memo_slot
+from weft.uop import GroupOp, Ops, UOp, memo_slot
 
 if TYPE_CHECKING:
     from weft.tensor.mixin_methods import MixinMethods

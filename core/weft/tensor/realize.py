@@ -11,10 +11,15 @@ from weft.base.locks import reentrant_lock
 from weft.base.settings import settings
 from weft.engine import ExecItem, run_schedule
 from weft.engine.capture import recording
-from weft.schedule import ScheduleItem, create_schedule_with_vars, kernel_writes, kernelize_map
+from weft.schedule import (
+    ScheduleItem,
+    TwoValues,
+    create_schedule_with_vars,
+    kernel_writes,
+    kernelize_map,
+    root_buffer,
+)
 from weft.schedule.cache import template_for
-from weft.schedule.kernel_ast import TwoValues
-from weft.schedule.kernels import root_buffer
 from weft.schedule.structural_key import Structure, structure_of, traversal
 from weft.tensor import checked
 from weft.tensor.failed_schedules import finish_schedules, has_unfinished, replace_completed

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from weft.shape import View
 from weft.tensor.live_tensors import shares_bytes
-from weft.uop import GroupOp, Ops, UOp
-from weft.uop.sharding import parts_of
+from weft.uop import GroupOp, Ops, UOp, parts_of
 
 
 def owned_storage(node: UOp) -> UOp | None:

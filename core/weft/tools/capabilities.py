@@ -17,8 +17,7 @@ from typing import Any
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import DTypeError, FormatError
 from weft.base.members import Member
-from weft.device import Feature
-from weft.device.capabilities import FrozenMap
+from weft.device import Feature, FrozenMap
 
 
 def plain(value: Any) -> Any:

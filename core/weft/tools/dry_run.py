@@ -24,8 +24,8 @@ from weft.device import (
     Dims,
     OpenDevice,
     Registry,
+    installed_plugins,
 )
-from weft.device.discovery import installed_plugins
 from weft.device.hookspecs import API_VERSION, hookimpl
 
 

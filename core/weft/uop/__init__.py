@@ -23,7 +23,15 @@ from weft.uop.pattern import UPat
 from weft.uop.placement import device_of
 from weft.uop.pretty import render
 from weft.uop.rewrite import graph_rewrite, rewrite_map
-from weft.uop.sharding import Shard, even_bounds, parts_of, sharding_seen, stacked
+from weft.uop.sharding import (
+    Shard,
+    even_bounds,
+    laid_out,
+    note_sharding,
+    parts_of,
+    sharding_seen,
+    stacked,
+)
 from weft.uop.symbolic import Variable
 from weft.uop.symbolic.conditions import conjuncts
 from weft.uop.text import from_text, register_arg, to_text
@@ -33,6 +41,7 @@ __all__ = [
     "AxisKind", "BufferView", "GroupOp", "Kernel", "KernelInfo", "Ops", "PatternMatcher",
     "RangeArg", "Reduce", "Row", "Shard", "UOp", "UPat", "Var", "Variable", "Window", "bounds_of",
     "conjuncts", "device_of", "even_bounds", "exec_alu", "from_text", "graph_rewrite",
-    "identity_element", "memo_slot", "parts_of", "provide", "register_arg", "render", "rewrite_map",
-    "sharding_seen", "sint", "stacked", "to_text", "tree_text",
+    "identity_element", "laid_out", "memo_slot", "note_sharding", "parts_of", "provide",
+    "register_arg", "render", "rewrite_map", "sharding_seen", "sint", "stacked", "to_text",
+    "tree_text",
 ]  # fmt: skip

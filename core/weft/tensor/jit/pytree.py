@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from weft.base.errors import CaptureError
-from weft.schedule.schedule_template import placeholder
+from weft.schedule import placeholder
 from weft.tensor.jit.signature import PLAIN, ByIdentity
 from weft.tensor.jit.static_attributes import attributes, field, has_member
 from weft.tensor.protocol import TensorBase

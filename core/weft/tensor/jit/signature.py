@@ -19,12 +19,11 @@ from typing import Any
 from weft.base.dtype import DType
 from weft.base.errors import CaptureError
 from weft.base.members import Member
-from weft.schedule.arange import is_counter
+from weft.schedule import is_counter
 from weft.tensor.jit.static_attributes import attributes, field, has_member, slots
 from weft.tensor.live_tensors import shares_bytes
 from weft.tensor.protocol import TensorBase
-from weft.uop import GroupOp, Ops, UOp
-from weft.uop.sharding import parts_of
+from weft.uop import GroupOp, Ops, UOp, parts_of
 from weft.uop.symbolic.sint import variable_and_value
 
 _SAME_MEMORY = GroupOp.Movement | {Ops.DETACH, Ops.BITCAST}

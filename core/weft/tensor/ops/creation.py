@@ -29,8 +29,7 @@ from weft.tensor.types import (
     ShapeLike,
     TensorOptions,
 )
-from weft.uop import Ops, Shard, UOp
-from weft.uop.sharding import stacked
+from weft.uop import Ops, Shard, UOp, stacked
 from weft.uop.symbolic.sint import as_node, fold, smax
 
 

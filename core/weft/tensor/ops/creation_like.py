@@ -8,8 +8,7 @@ from weft.base.dtype import DType, element_dtype
 from weft.base.sequences import prod
 from weft.tensor.protocol import TensorBase, TensorT
 from weft.tensor.types import ArrayLike, DeviceLike, DTypeLike, ShapeLike, TensorOptions
-from weft.uop import UOp
-from weft.uop.sharding import stacked
+from weft.uop import UOp, stacked
 
 
 def full_like(self: TensorT, fill_value: ArrayLike, **kwargs: Unpack[TensorOptions]) -> TensorT:

@@ -23,8 +23,7 @@ from weft.tensor.autocast import answered_in
 from weft.tensor.ops.data_attribute import DataMethod
 from weft.tensor.protocol import TensorBase, TensorT, record
 from weft.tensor.types import ArrayLike
-from weft.uop import Ops, UOp
-from weft.uop.node import memo_slot
+from weft.uop import Ops, UOp, memo_slot
 
 SCALARS = frozenset({Ops.CONST, Ops.DEFINE_VAR, Ops.BIND})
 _KEPT = frozenset({Ops.EXP2, Ops.LOG2, Ops.RECIP})  # in float32 under autocast

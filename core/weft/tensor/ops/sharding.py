@@ -18,8 +18,7 @@ from weft.schedule import layout_of
 from weft.tensor.alias import break_alias
 from weft.tensor.interop import moved, with_room
 from weft.tensor.protocol import TensorBase, TensorT, record
-from weft.uop import Ops, Shard, UOp
-from weft.uop.sharding import even_bounds
+from weft.uop import Ops, Shard, UOp, even_bounds
 
 
 def shard(self: TensorT, devices: Sequence[str], axis: int | None = None) -> TensorT:

@@ -9,8 +9,7 @@ import pytest
 
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, CapabilityError, OutOfMemory
-from weft.device import Buffer
-from weft.device.parts import NO_HINTS
+from weft.device import NO_HINTS, Buffer
 from weft.testing.resources import is_visible, memory_in_use
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from weft.base.dtype import dtypes
 from weft.base.errors import UnknownDevice
 from weft.device import (
+    FIRST,
     Allocator,
     Capabilities,
     CompiledProgram,
@@ -23,9 +24,9 @@ from weft.device import (
     MemoryCaps,
     Renderer,
     Runner,
+    ordinal,
 )
 from weft.device.hookspecs import hookimpl
-from weft.device.identity import FIRST, ordinal
 from weft.testing.reference.memory import PoisonedAllocator
 from weft.testing.reference.renderer import PythonRenderer
 from weft.testing.reference.runner import PythonCompiler, PythonRunner

@@ -13,8 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from weft.base.errors import ArgumentError, FileError
-from weft.device import registry
-from weft.device.discovery import family_names
+from weft.device import family_names, registry
 from weft.device.hookspecs import API_VERSION
 
 TEMPLATE = "weft.tools.device_template"
