@@ -23,7 +23,7 @@ from weft.base.dtype import dtypes
 from weft.base.errors import GradientError
 from weft.base.provenance import Metadata
 from weft.base.settings import settings
-from weft.shape.movement import inverse_move
+from weft.shape import inverse_move
 from weft.uop import GroupOp, Ops, UOp, memo_slot
 
 _set_meta = memo_slot("meta")

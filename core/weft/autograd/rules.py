@@ -17,7 +17,7 @@ from weft.autograd.functions import custom_parts
 from weft.base.dtype import ImageDType, dtypes
 from weft.base.errors import GradientError
 from weft.base.promotion import sum_acc_dtype
-from weft.shape.movement import inverse_move
+from weft.shape import inverse_move
 from weft.uop import GroupOp, Ops, UOp, laid_out
 
 Rule: TypeAlias = Callable[[UOp, UOp], Sequence[UOp | None]]

@@ -1,8 +1,7 @@
-"""Module: the optional base class of layers and models, with the interface of PyTorch's.
+"""Module: the optional base class of layers and models, with the interface of PyTorch.
 
-A module's parameters, buffers and submodules are the values of its attributes, by their type: there
-is no registry beside `__dict__`, so `super().__init__()` may be left out. `Parameter` and `Buffer`
-are tensors of which a module takes note; a plain Tensor in an attribute is neither, as in PyTorch.
+Parameters, buffers and submodules are attributes of those types. There is no other registry, so
+`super().__init__()` may be left out. A plain Tensor is neither parameter nor buffer, as in PyTorch.
 """
 
 from __future__ import annotations

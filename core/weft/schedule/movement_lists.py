@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.base.sequences import prod
-from weft.shape import ShapeTracker
-from weft.shape.movement import inverse_move
+from weft.shape import ShapeTracker, inverse_move
 from weft.uop import GroupOp, Ops, UOp
 
 # movement under which every element still is there once

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from weft.shape.indexing import expr_from_ranges, indices_below
 from weft.shape.infer import has_shape, shape_of, st_of
+from weft.shape.inverse_movement import inverse_move
 from weft.shape.tracker import ShapeTracker
 from weft.shape.view import View
 from weft.uop import register_arg
 
 __all__ = [
-    "ShapeTracker", "View", "expr_from_ranges", "has_shape", "indices_below", "shape_of", "st_of",
+    "ShapeTracker", "View", "expr_from_ranges", "has_shape", "indices_below", "inverse_move",
+    "shape_of", "st_of",
 ]  # fmt: skip
 
 register_arg(

@@ -1,8 +1,7 @@
-"""Arguments of movement: checked, normalised and, for each move, inverted.
+"""Movement arguments: check and normalise the arguments of each move.
 
-Every function takes the shape it is about and what a person wrote, and gives the exact arg of the
-movement op, or raises ShapeError (IndexingError for an axis that is not there) saying what would
-fit. Sizes may be symbolic ints.
+Each function takes a shape and what a person wrote. It returns the exact arg of the movement op, or
+raises ShapeError (IndexingError for an axis that does not exist) with what would fit.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Any, cast
 
 from weft.base.arguments import index_of, is_deep, kind_of, shown
 from weft.base.errors import ArgumentError, IndexingError, ShapeError
-from weft.base.sequences import argsort, prod
+from weft.base.sequences import prod
 from weft.uop import Ops, UOp, sint
 from weft.uop.symbolic.sint import (
     as_node,
@@ -462,36 +461,6 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
             )
         result.append(wide[0] if wide else 1)
     return tuple(result)
-
-
-# ---- inverses ------------------------------------------------------------------------------------
-
-
-def inverse_move(op: Ops, arg: Any, shape: Shape) -> tuple[Ops, Any]:
-    """The move that leads from the moved value back to `shape`, the shape before the move.
-
-    The inverse of PAD is a SHRINK, that of SHRINK a PAD with zeros. The inverse of EXPAND is
-    REDUCE_AXIS over the axes that were repeated, given as a tuple of axes: what gradients need.
-    """
-    if op is Ops.RESHAPE:
-        return op, shape
-    if op is Ops.PERMUTE:
-        return op, argsort(arg)
-    if op is Ops.FLIP:
-        return op, arg
-    if op is Ops.PAD:
-        return Ops.SHRINK, tuple(
-            [(before, fold(before + extent)) for (before, _), extent in zip(arg, shape)]
-        )
-    if op is Ops.SHRINK:
-        return Ops.PAD, tuple(
-            [(start, fold(extent - stop)) for (start, stop), extent in zip(arg, shape)]
-        )
-    if op is Ops.EXPAND:
-        return Ops.REDUCE_AXIS, tuple(
-            [axis for axis, (old, new) in enumerate(zip(shape, arg)) if old != new]
-        )
-    raise ArgumentError(f"{op} is no movement", asked=f"the inverse of {op}")
 
 
 def moved_shape(op: Ops, arg: Any, shape: Shape) -> Shape:

@@ -11,7 +11,7 @@ from weft.autograd import history, leading_to
 from weft.autograd.history import saved_graph, storage
 from weft.base.dtype import ImageDType
 from weft.schedule import is_counter
-from weft.shape.movement import inverse_move
+from weft.shape import inverse_move
 from weft.tensor.leaf_identities import follow, former_identities, note_moves, versions
 from weft.uop import GroupOp, Ops, UOp, parts_of, sharding_seen
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from weft.base.errors import ArgumentError, IndexingError, ShapeError
-from weft.shape import ShapeTracker
+from weft.base.errors import IndexingError, ShapeError
 from weft.shape.movement import (
     SymbolicShape,
     as_size,
@@ -13,8 +12,6 @@ from weft.shape.movement import (
     expand_arg,
     fits_always,
     flip_arg,
-    inverse_move,
-    moved_shape,
     normalise_axes,
     normalise_axis,
     pad_arg,
@@ -23,7 +20,7 @@ from weft.shape.movement import (
     shrink_arg,
     split_padding,
 )
-from weft.uop import Ops, Variable
+from weft.uop import Variable
 
 N = Variable("n", 1, 8)
 
@@ -139,29 +136,6 @@ def test_broadcasting():
     with pytest.raises(ShapeError) as caught:
         broadcast_shapes((2, 3), (4, 3))
     assert "axis -2" in caught.value.because
-
-
-@pytest.mark.parametrize(
-    ("op", "arg"),
-    [
-        (Ops.RESHAPE, (3, 8)),
-        (Ops.PERMUTE, (2, 0, 1)),
-        (Ops.FLIP, (True, False, True)),
-        (Ops.PAD, ((1, 2), (0, 0), (3, 0))),
-    ],
-)
-def test_inverse_moves_lead_back(op, arg):
-    there = ShapeTracker.from_shape((2, 3, 4)).move(op, arg)
-    assert there.shape == moved_shape(op, arg, (2, 3, 4))
-    assert there.move(*inverse_move(op, arg, (2, 3, 4))) is ShapeTracker.from_shape((2, 3, 4))
-
-
-def test_inverses_that_gradients_need():
-    assert inverse_move(Ops.SHRINK, ((1, 3), (0, 5)), (4, 5)) == (Ops.PAD, ((1, 1), (0, 0)))
-    assert inverse_move(Ops.EXPAND, (4, 3, 2), (1, 3, 1)) == (Ops.REDUCE_AXIS, (0, 2))
-    for function in (inverse_move, moved_shape):
-        with pytest.raises(ArgumentError):
-            function(Ops.ADD, None, (1,))
 
 
 def test_what_sizes_are_bound_to():

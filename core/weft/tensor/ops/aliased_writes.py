@@ -13,8 +13,7 @@ from typing import Any, TypeAlias, cast
 from weft.base.dtype import DType, ImageDType, dtypes
 from weft.base.errors import ArgumentError, GradientError
 from weft.base.sequences import prod
-from weft.shape import ShapeTracker, View
-from weft.shape.movement import inverse_move
+from weft.shape import ShapeTracker, View, inverse_move
 from weft.tensor.alias import RESIZED, apply_steps, is_detached, layout, overlaps, resized
 from weft.tensor.protocol import grad_enabled, in_grad_mode, record
 from weft.tensor.storage import owned_storage
