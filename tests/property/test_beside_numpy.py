@@ -30,7 +30,7 @@ LOWERED = {
     "weft_simd.thresholds.SKINNY_STRIDE": 2**-8,
     "weft_simd.thresholds.ROW_OPERATIONS": 1,
     "weft_simd.thresholds.LEAST_ROW_LENGTH": 2,
-    "weft.codegen.indexing.scatter_add._MIN_SPEEDUP": 0,
+    "weft.codegen.indexing.scatter_add.MIN_SPEEDUP": 0,
     "weft.schedule.row_buffers._EXPENSIVE": 1,
     "weft.schedule.view_pushdown._SMALL": 16,
     "weft.tensor.ops.radix_sort._WIDTH": 3,
