@@ -60,7 +60,7 @@ def protected_graph(
     writes = _pending_writes(order)
     while writes:
         computed: dict[UOp, None] = {}
-        for tensor in _readers(writes):
+        for tensor in _readers(writes, sink):
             tensor._uop = _protected(tensor._uop, writes, copies, computed)
             protected[id(tensor)] = tensor
         replace_in_graphs(_stored_once(computed))
@@ -123,25 +123,34 @@ def _pending_writes(order: Iterable[UOp]) -> dict[UOp, list[UOp]]:
     return writes
 
 
-def _readers(writes: Mapping[UOp, list[UOp]]) -> list[TensorBase]:
+def _readers(writes: Mapping[UOp, list[UOp]], sink: UOp) -> list[TensorBase]:
     """The live tensors that read a version of memory which is about to be overwritten.
 
-    If several tensors write the same version, each of them reads it, and so do all values computed
-    from them: simplification may remove one write, and the others would overwrite its input.
+    Simplification may remove a write below `sink` whose value is not needed there. So a tensor with
+    a write that reads what another write overwrites is a reader, unless `sink` has it. If several
+    tensors write the same version, each of them reads it, and so do all values computed from them.
     """
     several = {version for version, found in writes.items() if len(set(found)) > 1}
-    writers = {found[0] for version, found in writes.items() if version not in several}
+    own: dict[UOp, set[UOp]] = {}
+    for version, found in writes.items():
+        if version not in several:
+            own.setdefault(found[0], set()).add(version)
+    kept = {node.base for node in sink.src}
     live = live_tensors()
-    reads: set[UOp] = set()
+    reads: dict[UOp, UOp | None] = {}  # the version that a node reads; None: several
     shares: set[UOp] = set(several)
     for node in traversal(sink_of(live)):
-        if node in writes:
-            reads.add(node)
-        elif node not in writers:
-            for source in node.src:
-                if source in reads:
-                    reads.add(node)
-                    break
+        if reads.keys().isdisjoint(node.src):
+            if node in writes:
+                reads[node] = node
+        else:
+            read = {reads[source] for source in node.src if source in reads}
+            if node in own and (node in kept or own[node] >= read):
+                read = set()  # it runs, or reads what it overwrites itself
+            if node in writes:
+                read.add(node)
+            if read:
+                reads[node] = read.pop() if len(read) == 1 else None
         if several:
             for source in node.src:
                 if source in shares:

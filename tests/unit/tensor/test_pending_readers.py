@@ -1,5 +1,7 @@
 """Live tensors that read what is about to be overwritten."""
 
+import pytest
+
 from weft import Tensor
 from weft.schedule.assigns import preserved_copy
 from weft.tensor.alias import break_alias
@@ -112,3 +114,19 @@ def test_a_value_of_what_was_there_before_and_after_the_kernel():
     assert (other.grad + leaf.detach() * 10).tolist() == [6.0, 12.0, 18.0]
     assert other.grad.tolist() == [1.0, 2.0, 3.0]
     assert leaf.tolist() == [0.5, 1.0, 1.5]
+
+
+@pytest.mark.parametrize("cancelled", [lambda x: x ^ x, lambda x: x * 0, lambda x: x - x])
+@pytest.mark.parametrize("again", [False, True], ids=["once", "twice"])
+def test_a_write_that_simplification_removes_reads_the_old_value(cancelled, again):
+    """The second write needs no value of the first, which reads what the second overwrites."""
+    base = Tensor([[4, 4], [6, 8]]).realize()
+    row = base[1:]
+    copy = row.clone().realize()
+    copy *= row
+    if again:
+        copy += 1
+        row -= 1
+    base[:] = cancelled(copy)
+    assert base.tolist() == [[0, 0], [0, 0]]
+    assert copy.tolist() == [[36 + again, 64 + again]]
