@@ -257,7 +257,7 @@ class Tiles(GridChoice):
             self.stage(next(outside, None))
 
     def stage(self, place: int | None) -> bool:
-        """Stage the operands in shared memory, with as many buffers as the target has room for."""
+        """Stage the operands in shared memory, with as many buffers as its memory holds."""
         tiles = range(self.compute.tiles, 1, -1)
         return any(self.attempt(OptKind.STAGE, place, count) for count in (*tiles, 0))
 

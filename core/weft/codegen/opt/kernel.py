@@ -194,7 +194,7 @@ class Kernel:
         require(opt, 0 <= opt.axis < len(self.axes), f"there are {len(self.axes)} axes")
         axis = self.axes[opt.axis]
         if axis.home in self.ordered:
-            raise illegal(opt, "its turns add to one array, one after the other")
+            raise illegal(opt, "its iterations add to one array, one after the other")
         if kind is OptKind.SWAP:
             self._swap(opt)
         elif kind is OptKind.UPCAST:
@@ -286,7 +286,7 @@ class Kernel:
         ragged = opt.amount >= 2 and extent % opt.amount
         require(opt, ragged, f"its extent is {extent}: nothing is left to round up")
         gated = axis.home not in self.once
-        require(opt, gated, "what its turns add to is on chip, where nothing is gated")
+        require(opt, gated, "its iterations add to a local array, whose accesses have no mask")
         turns = round_up(extent, opt.amount)
         require(opt, turns <= dtypes.int.max, f"it would have {turns} turns")
         longer = self._new_number()
@@ -380,7 +380,7 @@ class Kernel:
         if axis.kind not in (AxisKind.LOOP, AxisKind.REDUCE):
             raise illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
         if self.fills or any(other.kind is AxisKind.GROUP_REDUCE for other in self.axes):
-            raise illegal(opt, "rows on chip and shared loops leave no room for it")
+            raise illegal(opt, "local row buffers and shared loops exclude it")
         before = opt.kind is OptKind.PACK
         if before and (axis.kind is not AxisKind.LOOP or limits.global_size is not None):
             raise illegal(opt, "it takes an output loop of one processor")
@@ -390,12 +390,12 @@ class Kernel:
         stored = stored_buffers(self._nodes)
         if self.in_place and any(reads_any(one.load.toposort(), stored) for one in found):
             raise illegal(opt, "the kernel reads what it writes, and a copy would be out of date")
-        room = limits.scratch_bytes
+        limit = limits.scratch_bytes
         threads = [int(one.extent) for one in self.axes if one.kind is AxisKind.LOCAL]
         if limits.local_size is not None:
             if not (compute.has(Feature.BARRIER) and compute.has(Feature.SHARED) and threads):
                 raise illegal(opt, "there is no group that could share memory")
-            room = limits.shared_bytes
+            limit = limits.shared_bytes
             if any(prod(int(extent_of(r)) for r in one.inside) % prod(threads) for one in found):
                 raise illegal(opt, f"its operands are no multiple of {prod(threads)} elements")
             most = operand_staging.depth_at_most(graph, ranges[axis.number], found)
@@ -407,7 +407,7 @@ class Kernel:
         if limits.local_size is not None:
             tiles = operand_staging.laid_out(graph, ranges[axis.number], found, depth, compute)
             nbytes = sum(one.nbytes * copying.tiles(one) for one, copying in tiles)
-        require(opt, nbytes <= room, f"its operands are larger than {room} bytes")
+        require(opt, nbytes <= limit, f"its operands are larger than {limit} bytes")
         self._staged, self._depth, self._before = axis.number, depth, before
 
     def _keep(self, opt: Opt) -> None:
@@ -424,8 +424,8 @@ class Kernel:
             raise illegal(opt, "nothing is left of the sum inside: SPLIT it first")
         parts = loop_interchange.accumulator_axes(reduce, [ranges[one.number] for one in inside])
         nbytes = prod(int(extent_of(part)) for part in parts) * reduce.dtype.itemsize
-        room = self.target.compute.limits.scratch_bytes
-        require(opt, nbytes <= room, f"{nbytes} bytes would be kept, of at most {room}")
+        limit = self.target.compute.limits.scratch_bytes
+        require(opt, nbytes <= limit, f"its local array needs {nbytes} bytes, of at most {limit}")
         self._kept = (
             tuple(one.number for one in outside), tuple(one.number for one in inside)
         )  # fmt: skip

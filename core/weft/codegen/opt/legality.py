@@ -185,13 +185,13 @@ def check_group(kernel: Kernel, opt: Opt, splits: AxisSplits) -> None:
 def check_interchange(kernel: Kernel, opt: Opt, inside: Sequence[Axis]) -> None:
     """OptError unless the loop of a reduction may go outside the output loops `inside`."""
     if opt.amount < 0 or not inside or len(kernel.reduces) != 1:
-        raise illegal(opt, "it needs one sum, and an output loop that it stands in")
+        raise illegal(opt, "it needs one sum, nested in an output loop")
     if any(one.home not in kernel.nests[kernel.reduces[0]] for one in inside):
         raise illegal(opt, "the sum does not depend on all of the loops")
     if not all(isinstance(one.extent, int) for one in inside):
         raise illegal(opt, "the extent of an output loop is a variable")
     if kernel.sums_in_place or kernel.fills or kernel.units:
-        raise illegal(opt, "the sum reads what is written, or memory on chip is there already")
+        raise illegal(opt, "the sum reads a stored buffer, or operands are staged already")
     if any(one.kind in _PARALLEL for one in kernel.axes):
         raise illegal(opt, "work items have nowhere to keep sums but their registers")
 

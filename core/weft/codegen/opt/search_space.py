@@ -152,7 +152,7 @@ def _steps(kernel: Kernel) -> Iterator[tuple[Opt, ...]]:
 
 
 def _last_steps(kernel: Kernel) -> Iterator[tuple[Opt, ...]]:
-    """What depends on all loops, some of it with a cut that makes room for it."""
+    """What depends on all loops, some of it after a split that frees memory for it."""
     target = kernel.target
     for place, axis in enumerate(kernel.axes):
         for amount in parts(OptKind.THREAD, target):

@@ -156,7 +156,7 @@ def test_what_is_not_legal(opts, because):
 
 def test_accumulators_must_fit():
     opts = (Opt(OptKind.SPLIT, TERMS, 4), Opt(OptKind.KEEP, TERMS, 0))
-    with pytest.raises(OptError, match="120 bytes would be kept, of at most 64"):
+    with pytest.raises(OptError, match="local array needs 120 bytes, of at most 64"):
         program_of(matmul(6, 12, 5), TINY, *opts)
 
 

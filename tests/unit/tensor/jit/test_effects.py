@@ -1,19 +1,9 @@
 """Side effects of a captured function: what a run stored, and what a replay has to store again."""
 
+from helpers.traces import run
 from weft import Tensor
 from weft.tensor.jit.effects import RebindTensor, StoreGrad, StoreItem
 from weft.tensor.jit.pytree import ExistingLeaf, NewLeaf
-from weft.tensor.jit.signature import Signature
-from weft.tensor.jit.state import State
-from weft.tensor.jit.trace import record_trace
-
-
-def run(function, *args):
-    for tensor in args:
-        if isinstance(tensor, Tensor):
-            tensor.realize()
-    state = State([function], lambda value: False)
-    return record_trace(function, args, {}, Signature(args, {}), state, "it")
 
 
 def test_effects():
