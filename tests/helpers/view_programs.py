@@ -84,9 +84,15 @@ class _Writer:
         elif how == 8:
             self._compute(name, x)
         elif how == 9:
-            self.line(f"{self.name()} = lib.{self.choice(['copy', 'twin'])}({name})")
+            self._copy(name)
         elif not self.outside:
             self._settle(name, x)
+
+    def _copy(self, name: str) -> None:
+        made = self.name()
+        self.line(f"{made} = lib.{self.choice(['copy', 'twin'])}({name})")
+        if name in self.bits:
+            self.bits.add(made)
 
     def _settle(self, name: str, x: Any) -> None:
         other = self.choice(list(self.arrays))
