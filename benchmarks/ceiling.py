@@ -5,7 +5,9 @@ on twelve vectors that never leave their registers, and copies of arrays far lar
 cache, as they are written (the cache reads what it is about to overwrite) and past it. The best of
 several runs counts, on as many threads as are asked for.
 
-    python benchmarks/ceiling.py [THREADS]
+    python benchmarks/ceiling.py [THREADS [ARCH]]
+
+ARCH is a level such as x86-64-v3; without it, what the machine has.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from time import perf_counter
 ROUNDS = 20_000_000
 SIZE = 1 << 28  # bytes of each of the two arrays that are copied
 LANES = {"avx512f": 16, "avx2": 8}
+LANES_OF_ARCH = {"x86-64-v4": 16, "x86-64-v3": 8, "x86-64-v2": 4, "x86-64": 4}
 
 SOURCE = r"""
 #if defined(__AVX512F__)
@@ -79,8 +82,10 @@ class Ceiling:
         )
 
 
-def lanes() -> int:
-    """Floats in the widest vector of this machine."""
+def lanes(arch: str | None = None) -> int:
+    """Floats in the widest vector of this machine, or of a level of x86-64."""
+    if arch in LANES_OF_ARCH:
+        return LANES_OF_ARCH[arch]
     try:
         flags = Path("/proc/cpuinfo").read_text().partition("flags")[2].partition("\n")[0].split()
     except OSError:
@@ -88,13 +93,15 @@ def lanes() -> int:
     return next((count for flag, count in LANES.items() if flag in flags), 4)
 
 
-def compiled(folder: str) -> ctypes.CDLL | None:
+def compiled(folder: str, arch: str | None) -> ctypes.CDLL | None:
     """The loops as a library; None where nothing compiles them."""
     source, library = Path(folder, "ceiling.c"), Path(folder, "ceiling.so")
     source.write_text(SOURCE)
-    facts = ["-O3", "-march=native", "-ffast-math", "-fno-builtin", f"-DLANES={lanes()}"]
-    facts += ["-shared", "-fPIC"]
-    if lanes() == 16:  # of its own accord clang splits them where long ones once lowered the clock
+    facts = ["-O3", f"-march={arch or 'native'}", "-ffast-math", "-fno-builtin"]
+    facts += [f"-DLANES={lanes(arch)}", "-shared", "-fPIC"]
+    if (
+        lanes(arch) == 16
+    ):  # of its own accord clang splits them where long ones once lowered the clock
         facts.append("-mprefer-vector-width=512")
     for compiler in ([shutil.which("gcc") or "gcc"], [sys.executable, "-m", "ziglang", "cc"]):
         command = [*compiler, *facts, str(source), "-o", str(library)]
@@ -117,17 +124,17 @@ def best(work: Callable[[int], object], threads: int, times: int) -> float:
     return min(found)
 
 
-def measured(threads: int = 1) -> Ceiling | None:
+def measured(threads: int = 1, arch: str | None = None) -> Ceiling | None:
     """This machine's; None where it has no compiler for C."""
     with tempfile.TemporaryDirectory() as folder:
-        library = compiled(folder)
+        library = compiled(folder, arch)
         if library is None:
             return None
         library.multiply_add.argtypes = [ctypes.c_long, ctypes.c_float]
         library.multiply_add.restype = ctypes.c_float
-        width = lanes() * 4
+        width = lanes(arch) * 4
         seconds = best(lambda _: library.multiply_add(ROUNDS, 0.5), threads, 4)
-        flops = threads * ROUNDS * 12 * 2 * lanes() / seconds
+        flops = threads * ROUNDS * 12 * 2 * lanes(arch) / seconds
         # ctypes lets go of the interpreter's lock during a call, so that threads run side by side
         memory = [bytearray(SIZE + 2 * width) for _ in range(2)]
         starts = []
@@ -151,4 +158,4 @@ def measured(threads: int = 1) -> Ceiling | None:
 
 
 if __name__ == "__main__":
-    print(measured(int(sys.argv[1]) if len(sys.argv) > 1 else 1))
+    print(measured(int((sys.argv[1:] or ["1"])[0]), *sys.argv[2:3]))

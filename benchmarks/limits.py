@@ -7,6 +7,10 @@ Results are compared; one that differs gets no figure. A peer that takes longer 
 seconds to prepare or to run a workload is ended, begun anew with the next one, and called over the
 limit. The file is written after every workload, so that a run that is stopped leaves what it has.
 
+`--random 40 --seed 1` draws 40 workloads of `random_workloads.py` instead. `--arch x86-64-v3` holds
+every peer that can be told so to that level of the processor, and measures the limit there.
+`--beside FOLDER` times another checkout of weft in the same rounds.
+
 Peers: `python -m pip install numpy torch==2.15.0 jax tinygrad==0.14.0`; torch.compile needs g++.
 """
 
@@ -32,6 +36,7 @@ import numpy as np
 from ceiling import Ceiling, measured
 from limit_peers import PEERS, WARM_UP, Job
 from models import MODELS, Model
+from random_workloads import random_workloads
 from run import environment, machine
 from workloads import WORKLOADS, Workload
 
@@ -43,22 +48,41 @@ TOLERANCE = {None: 2e-3, "bfloat16": 3e-2}
 OVER = "over the limit"
 UNITS = {"flop": "GFLOP/s", "byte": "GB/s", "call": "ms", "kernel": "us a kernel"}
 
+BESIDE = "weft, the other checkout"
+ISA = {"x86-64-v3": "avx2", "x86-64-v4": "avx512", "x86-64-v2": "sse4_2"}  # as libraries call them
+
 Row = Workload | Model
-ROWS: tuple[Row, ...] = (*WORKLOADS, *MODELS)
+
+
+def rows_of(count: int, seed: int) -> tuple[Row, ...]:
+    """The rows of the table: drawn ones, or the standard list where `count` is 0."""
+    return random_workloads(count, seed) if count else (*WORKLOADS, *MODELS)
+
+
+def held_to(arch: str | None) -> dict[str, str]:
+    """Settings that hold weft and its peers to a level of x86-64; tinygrad has none."""
+    if arch is None:
+        return {}
+    isa = ISA.get(arch, "avx2")
+    found = {"WEFT_CPU_ARCH": arch, "DNNL_MAX_CPU_ISA": isa, "ONEDNN_MAX_CPU_ISA": isa}
+    if isa == "avx2":
+        found |= {"ATEN_CPU_CAPABILITY": isa, "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
+        found |= {"OPENBLAS_CORETYPE": "Haswell", "XLA_FLAGS": "--xla_cpu_max_isa=AVX2"}
+    return found
 
 
 # ---- one peer in its process ---------------------------------------------------------------------
 
 
-def serve(name: str, threads: int) -> None:
+def serve(name: str, threads: int, rows: tuple[Row, ...]) -> None:
     """Answer a line with a workload's name by {"seconds", "numbers"}, until input ends."""
     try:
-        peer = PEERS[name](threads)
+        peer = PEERS["weft" if name == BESIDE else name](threads)
     except ImportError as error:
         print(json.dumps({"missing": str(error)}), flush=True)
         return
     print(json.dumps({"version": peer.version}), flush=True)
-    known = {row.name: row for row in ROWS}
+    known = {row.name: row for row in rows}
     ready: tuple[str, Job] | None = None  # one at a time: models take much memory
     for line in sys.stdin:
         row, answer = known[line.strip()], {}
@@ -94,8 +118,11 @@ def timed(job: Job) -> float:
 class Worker:
     """A peer in its own process, on as many cores as it may use."""
 
-    def __init__(self, name: str, threads: int, chosen: dict[str, str], limit: float) -> None:
+    def __init__(
+        self, name: str, threads: int, chosen: dict[str, str], limit: float, drawn: list[str]
+    ) -> None:
         self.name, self.threads, self.chosen, self.limit = name, threads, chosen, limit
+        self.drawn = drawn  # options that name the rows
         self.samples: dict[str, list[float]] = {}
         self.numbers: dict[str, list[float]] = {}
         self.failures: dict[str, str] = {}
@@ -106,7 +133,8 @@ class Worker:
     def begin(self) -> None:
         usable = sorted(os.sched_getaffinity(0))[-self.threads :]
         self.process = subprocess.Popen(
-            [sys.executable, __file__, "--serve", self.name, "--threads", str(self.threads)],
+            [sys.executable, __file__, "--serve", self.name, "--threads", str(self.threads),
+             *self.drawn],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             env=self.chosen, start_new_session=True,
             preexec_fn=lambda: os.sched_setaffinity(0, usable),
@@ -248,14 +276,15 @@ def means(rows: list[Row], ratios: dict[str, float]) -> list[str]:
 
 
 def report(
-    workers: list[Worker], rows: list[Row], ceiling: Ceiling | None, threads: int, rounds: int
-) -> str:
+    workers: list[Worker], rows: list[Row], ceiling: Ceiling | None, command: str,
+    threads: int, rounds: int,
+) -> str:  # fmt: skip
     names = [worker.name for worker in workers]
     lines, ratios = lines_of(workers, rows, ceiling)
     limit = f" This machine, just before: {ceiling}." if ceiling else ""
     text = [
         "# At the machine's limit", "",
-        f"One run of `python benchmarks/limits.py --threads {threads} --rounds {rounds}` on "
+        f"One run of `python benchmarks/limits.py {command}` on "
         f"{machine()}, {datetime.now(UTC):%Y-%m-%d}; {threads} core{'s'[: threads > 1]} for each; "
         f"medians of {rounds} interleaved rounds ({SHORT_ROUNDS * rounds} of what takes less than "
         f"{LEAST_SECONDS} s): rates, or times where milliseconds or microseconds are said.{limit} "
@@ -283,39 +312,76 @@ def time_interleaved(workers: list[Worker], turn: int) -> list[Worker]:
     return random.Random(turn).sample(workers, len(workers))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--serve", choices=PEERS, help=argparse.SUPPRESS)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--peers", nargs="*", default=list(PEERS), choices=list(PEERS))
-    parser.add_argument("--only", nargs="*", default=[], help="words of the workloads to run")
-    parser.add_argument("--limit", type=float, default=90.0, help="seconds for one answer")
-    parser.add_argument("--output", type=Path, default=None)
-    options = parser.parse_args()
-    if options.serve:
-        serve(options.serve, options.threads)
-        return
-    chosen = [r for r in ROWS if not options.only or any(o in r.name for o in options.only)]
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    made.add_argument("--serve", choices=[*PEERS, BESIDE], help=argparse.SUPPRESS)
+    made.add_argument("--threads", type=int, default=1)
+    made.add_argument("--rounds", type=int, default=5)
+    made.add_argument("--peers", nargs="*", default=list(PEERS), choices=list(PEERS))
+    made.add_argument("--only", nargs="*", default=[], help="words of the workloads to run")
+    made.add_argument("--limit", type=float, default=90.0, help="seconds for one answer")
+    made.add_argument("--arch", default=None, help="hold all to a level, such as x86-64-v3")
+    made.add_argument("--random", type=int, default=0, metavar="N", help="draw N workloads")
+    made.add_argument("--seed", type=int, default=1, help="of the drawn workloads")
+    made.add_argument("--beside", type=Path, default=None, help="another checkout of weft")
+    made.add_argument("--output", type=Path, default=None)
+    return made
+
+
+def file_of(options: argparse.Namespace) -> Path:
+    """Where the table goes, where no `--output` says so."""
+    parts = ["random-limits" if options.random else "limits"]
+    parts += [options.arch] if options.arch else []
+    parts += [f"{options.threads}-threads"] if options.threads > 1 else []
+    return HERE / "results" / f"{'-'.join(parts)}.md"
+
+
+def paths_of(checkout: Path, folder: str) -> dict[str, str]:
+    """What makes a process import another checkout."""
+    command = [sys.executable, str(checkout / "benchmarks" / "without_installing.py"), folder]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return {"PYTHONPATH": shown.partition('"')[2].rpartition('"')[0]}
+
+
+def begun(options: argparse.Namespace, folder: str) -> list[Worker]:
+    """A worker for each peer; weft is the first."""
+    threads, drawn = options.threads, ["--random", str(options.random), "--seed", str(options.seed)]
+    given = {**environment(folder, threads), "CPU_COUNT": str(threads), **held_to(options.arch)}
     names = ["weft", *(name for name in options.peers if name != "weft")]
-    usual = "limits.md" if options.threads == 1 else f"limits-{options.threads}-threads.md"
-    output = options.output or HERE / "results" / usual
+    workers = [Worker(name, threads, given, options.limit, drawn) for name in names]
+    if options.beside:
+        other = {**given, **paths_of(options.beside.resolve(), f"{folder}/other")}
+        other["WEFT_CACHE_DIR"] = f"{folder}/cache"
+        workers.append(Worker(BESIDE, threads, other, options.limit, drawn))
+    return workers
+
+
+def main() -> None:
+    options = parser().parse_args()
+    rows = rows_of(options.random, options.seed)
+    if options.serve:
+        serve(options.serve, options.threads, rows)
+        return
+    chosen = [r for r in rows if not options.only or any(o in r.name for o in options.only)]
+    output = options.output or file_of(options)
     output.parent.mkdir(exist_ok=True)
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-options.threads :])
-    ceiling = measured(options.threads)
+    ceiling = measured(options.threads, options.arch)
     workers: list[Worker] = []
     text = ""
     with tempfile.TemporaryDirectory() as folder:
-        given = {**environment(folder, options.threads), "CPU_COUNT": str(options.threads)}
         try:
-            workers += [Worker(name, options.threads, given, options.limit) for name in names]
+            workers = begun(options, folder)
             for count, row in enumerate(chosen, 1):
                 print(f"{count}/{len(chosen)} {row.name}", file=sys.stderr, flush=True)
                 for turn in range(SHORT_ROUNDS * options.rounds):
                     for worker in time_interleaved(workers, turn):
                         if turn < options.rounds or worker.is_repeated(row):
                             worker.sample(row)
-                text = report(workers, chosen[:count], ceiling, options.threads, options.rounds)
+                command = " ".join(sys.argv[1:])
+                text = report(
+                    workers, chosen[:count], ceiling, command, options.threads, options.rounds
+                )
                 output.write_text(text)
         finally:
             for worker in workers:
