@@ -71,7 +71,9 @@ def _width(kernel: Kernel, root: UOp, loop: UOp) -> int:
     if not compute.vector_bytes or not isinstance(extent, int):
         return 0
     moved = [access for access in kernel.accesses if access.depends(loop)]
-    if not moved or any(access.steps.get(loop) != 1 or loop in access.hidden for access in moved):
+    if not moved or any(
+        access.steps.get(loop) != 1 or loop in access.irregular for access in moved
+    ):
         return 0
     values = [one.node.src[1] if one.node.op is Ops.STORE else one.node for one in moved]
     dtypes = {value.dtype for value in values}

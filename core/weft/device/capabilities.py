@@ -184,7 +184,7 @@ class ComputeCaps:
     :param warp_size: lanes of one warp: work items of a group that run in step, so many of them in
         the order of their numbers, the first dimension the fastest; a power of two, 0: unknown.
     :param graph_from: of how many launches in a row a graph is asked for: with 1 of a single one.
-    :param walks: how many access streams of one thread read long memory fastest.
+    :param read_streams: how many access streams of one thread read long memory fastest.
     :param machine: caches, latencies, processors; its fields of what is said above are filled in.
     """
 
@@ -203,7 +203,7 @@ class ComputeCaps:
     tiles: int = 1
     warp_size: int = 0
     graph_from: int = 2
-    walks: int = 1
+    read_streams: int = 1
     machine: MachineModel = field(default_factory=MachineModel)
 
     def __post_init__(self) -> None:
@@ -219,14 +219,14 @@ class ComputeCaps:
             vector_widths=each(lambda dtype: dtype in dtypes.all, "widths by scalar dtype"),
             tensor_cores=each(lambda core: isinstance(core, TensorCore), "TensorCores"),
             pair_dots=each(lambda dot: isinstance(dot, PairDot), "PairDots"),
-            tiles=whole(1), warp_size=whole(), graph_from=whole(1), walks=whole(1),
+            tiles=whole(1), warp_size=whole(), graph_from=whole(1), read_streams=whole(1),
             machine=one(MachineModel),
         )  # fmt: skip
         facts = {
             "last_level_bytes": self.cache_bytes,
             "register_bytes": self.vector_bytes,
             "registers": self.vector_registers,
-            "streams": self.walks,
+            "streams": self.read_streams,
             "warp_size": self.warp_size,
             "shared_bytes": self.limits.shared_bytes,
         }

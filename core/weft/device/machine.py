@@ -55,7 +55,7 @@ class MachineModel:
     :ivar last_level_bytes: the last-level cache (`cache_bytes`); 0: unknown.
     :ivar register_bytes: one vector register (`vector_bytes`); 0: arithmetic is scalar.
     :ivar registers: vector registers of one work item (`vector_registers`).
-    :ivar streams: access streams of one thread that read long memory fastest (`walks`).
+    :ivar streams: access streams of one thread that read long memory fastest (`read_streams`).
     :ivar warp_size: work items that run in step (`warp_size`); 0: unknown.
     :ivar shared_bytes: shared memory of one group (`limits.shared_bytes`).
     """

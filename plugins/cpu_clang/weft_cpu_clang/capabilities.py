@@ -37,7 +37,7 @@ ROW_BYTES = 1 << 18
 """On the stack as well. A row of exponentials that the second-level cache holds is read again in a
 fraction of the time that computing them again takes."""
 
-WALKS = 8
+READ_STREAMS = 8
 """Rows that are read side by side: from 8 places memory comes a third faster than from one, on
 processors that do not look further than a page ahead of each."""
 
@@ -73,7 +73,7 @@ def describe(toolchain: Toolchain) -> Capabilities:
         cache_bytes=last_cache() if facts.flags else 0,
         machine=_machine(facts),
         vector_registers=facts.vector_registers,
-        walks=1 if facts.far or not facts.vector_bytes else WALKS,
+        read_streams=1 if facts.far or not facts.vector_bytes else READ_STREAMS,
         graph_from=1,  # a table is quicker than a call with arguments
     )
     return Capabilities(

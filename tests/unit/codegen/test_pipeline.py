@@ -272,7 +272,7 @@ def test_parts_may_overlap_beside_what_is_changed_in_place():
 
     def choose(kernel: Kernel):
         for axis in kernel.axes:
-            kernel.attempt(OptKind.VECTOR, kernel.axis_of(axis.home), 4)
+            kernel.attempt(OptKind.VECTOR, kernel.axis_of(axis.loop), 4)
         return kernel.applied
 
     program = lower(UOp.sink(beside, changed), WIDE, choose)

@@ -12,7 +12,7 @@ from weft.uop.ops import Ops
 
 def test_what_capabilities_say_is_in_the_model():
     caps = ComputeCaps(
-        vector_bytes=32, vector_registers=8, cache_bytes=1 << 24, walks=4, warp_size=64,
+        vector_bytes=32, vector_registers=8, cache_bytes=1 << 24, read_streams=4, warp_size=64,
         limits=KernelLimits(shared_bytes=1 << 15), machine=MachineModel(l2_bytes=1 << 19),
     )  # fmt: skip
     model = caps.machine

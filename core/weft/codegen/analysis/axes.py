@@ -18,26 +18,26 @@ from weft.uop import AxisKind, Ops, UOp, sint
 
 
 class Axis(NamedTuple):
-    """One loop: its number, extent, kind, and `home`, the RANGE of the lowered kernel."""
+    """One loop: its number, extent, kind, and `loop`, the RANGE of the lowered kernel."""
 
     number: int
     extent: sint
     kind: AxisKind
-    home: UOp
+    loop: UOp
 
 
 class Access(NamedTuple):
     """The access pattern of a LOAD or STORE: `steps` maps each RANGE to its stride.
 
-    hidden: ranges without a constant stride, and ranges of the gate.
+    irregular: ranges without a constant stride, and ranges of the gate.
     """
 
     node: UOp
     steps: dict[UOp, int]
-    hidden: frozenset[UOp]
+    irregular: frozenset[UOp]
 
     def depends(self, loop: UOp) -> bool:
-        return loop in self.steps or loop in self.hidden
+        return loop in self.steps or loop in self.irregular
 
     def lane_stride(self, loop: UOp, width: int) -> int | None:
         """The stride of the address between the `width` lanes of a vector along `loop`.
@@ -74,7 +74,7 @@ class Split(NamedTuple):
 class Pad(NamedTuple):
     """A padded axis: axis number `longer` has `padded` iterations; the first `extent` are valid."""
 
-    home: UOp
+    loop: UOp
     longer: int
     padded: int
     extent: int
@@ -137,21 +137,21 @@ def access_of(node: UOp, word: UOp | None = None) -> Access:
     pointer, at, *gates = index.src
     terms, _ = affine(at)
     steps: dict[UOp, int] = {}
-    hidden: set[UOp] = set()
+    irregular: set[UOp] = set()
     for term, factor in terms.items():
         if term.op is Ops.RANGE:
             steps[term] = factor
         else:
-            hidden |= ranges_of(term)
+            irregular |= ranges_of(term)
     for gate in gates:
-        hidden |= ranges_of(gate)
+        irregular |= ranges_of(gate)
     # each unrolled instance of a FILL has its own array
     fill = fill_of(node)
     if fill is not None:
-        hidden |= ranges_of(fill)
+        irregular |= ranges_of(fill)
     elif pointer.op is Ops.DEFINE_REG:
-        hidden |= ranges_of(node) - steps.keys()
-    return Access(node if word is None else word, steps, frozenset(hidden))
+        irregular |= ranges_of(node) - steps.keys()
+    return Access(node if word is None else word, steps, frozenset(irregular))
 
 
 def is_computed_index(node: UOp) -> bool:

@@ -221,5 +221,5 @@ class Rows(GridChoice):
 
     def weight(self, access: Access) -> int:
         """How many elements an access reads in all."""
-        loops = access.steps.keys() | access.hidden
+        loops = access.steps.keys() | access.irregular
         return math.prod(trip_count(extent_of(loop)) for loop in loops)

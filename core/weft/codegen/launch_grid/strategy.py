@@ -45,18 +45,18 @@ class Groups(GridChoice):
         if not kernel.reduces and not kernel.fills:
             if self.squares():
                 return
-            self.widen(last.home, _GLOBAL, self.warp)
+            self.widen(last.loop, _GLOBAL, self.warp)
         threads = 1
-        homes = dict.fromkeys(axis.home for _, axis in self.places(AxisKind.GLOBAL))
-        for number, home in enumerate(homes):
+        loops = dict.fromkeys(axis.loop for _, axis in self.places(AxisKind.GLOBAL))
+        for number, loop in enumerate(loops):
             limit = min(self.most // threads, self.sizes[min(number, 2)])
-            threads *= self.part(home, limit, threads)
+            threads *= self.part(loop, limit, threads)
             if threads >= 2 * self.warp or number == 2:
                 break
 
-    def part(self, home: UOp, limit: int, others: int) -> int:
+    def part(self, loop: UOp, limit: int, others: int) -> int:
         """Work items of a group along an axis: how many there are."""
-        place = self.kernel.axis_of(home, _GLOBAL)
+        place = self.kernel.axis_of(loop, _GLOBAL)
         if place is None or limit < 2:
             return 1
         extent = trip_count(self.kernel.axes[place].extent)
@@ -64,7 +64,7 @@ class Groups(GridChoice):
         if amount * others < 2 * self.warp and extent >= limit:
             # nothing divides it: the last group has idle work items
             round_one = 1 << (limit.bit_length() - 1)
-            if self.split(OptKind.LOCAL, home, _GLOBAL, round_one):
+            if self.split(OptKind.LOCAL, loop, _GLOBAL, round_one):
                 return round_one
         if amount * others < FEWEST and extent > amount:
             return 1
@@ -85,10 +85,10 @@ class Groups(GridChoice):
             _contiguous_loop(store),
             {_contiguous_loop(access) for access in reads} - {None},
         )
-        other = next((home for home in read if home is not written and home is not None), None)
+        other = next((loop for loop in read if loop is not written and loop is not None), None)
         if written is None or other is None or written in read:
             return False
-        extents = [self.extent(home) for home in (written, other)]
+        extents = [self.extent(loop) for loop in (written, other)]
         if None in extents or min(trip_count(e) for e in extents if e is not None) < RUN * SIDE:
             return False
         if self.most < SIDE * SIDE:
@@ -98,8 +98,8 @@ class Groups(GridChoice):
         done = self.split(OptKind.LOCAL, written, _GLOBAL, SIDE)
         return self.split(OptKind.LOCAL, other, _GLOBAL, SIDE) or done
 
-    def extent(self, home: UOp) -> int | None:
-        place = self.kernel.axis_of(home, _GLOBAL)
+    def extent(self, loop: UOp) -> int | None:
+        place = self.kernel.axis_of(loop, _GLOBAL)
         extent = None if place is None else self.kernel.axes[place].extent
         return extent if isinstance(extent, int) else None
 

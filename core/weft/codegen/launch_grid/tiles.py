@@ -189,17 +189,17 @@ class Tiles(GridChoice):
         """Two output axes of which each moves operands that the other does not; columns last."""
         kernel = self.kernel
         reads = [access for access in kernel.inside(main) if access.node.op is Ops.LOAD]
-        homes = [axis.home for _, axis in self.places(AxisKind.GLOBAL)]
-        homes = [home for home in homes if home in kernel.nests[main]]
+        loops = [axis.loop for _, axis in self.places(AxisKind.GLOBAL)]
+        loops = [loop for loop in loops if loop in kernel.nests[main]]
         moved = {
-            home: frozenset(i for i, read in enumerate(reads) if read.depends(home))
-            for home in homes
+            loop: frozenset(i for i, read in enumerate(reads) if read.depends(loop))
+            for loop in loops
         }
         best: tuple[int, UOp, UOp] | None = None
-        for inner, outer in itertools.combinations(homes, 2):
+        for inner, outer in itertools.combinations(loops, 2):
             if moved[inner] <= moved[outer] or moved[outer] <= moved[inner]:
                 continue
-            extents = [trip_count(extent_of(home)) for home in (inner, outer)]
+            extents = [trip_count(extent_of(loop)) for loop in (inner, outer)]
             if min(extents) < NARROW:
                 continue
             area = min(extents[0], LONG_SIDE) * min(extents[1], LONG_SIDE)
@@ -217,18 +217,18 @@ class Tiles(GridChoice):
 
     # ---- axes ---------------------------------------------------------------------------------
 
-    def round_up(self, home: UOp, multiple: int) -> None:
+    def round_up(self, loop: UOp, multiple: int) -> None:
         """Round an axis up to whole tiles."""
         if self.emulated:
             return  # one processor computes all work items, idle ones too
-        place = self.kernel.axis_of(home, {AxisKind.GLOBAL})
+        place = self.kernel.axis_of(loop, {AxisKind.GLOBAL})
         if place is not None and trip_count(self.kernel.axes[place].extent) % multiple:
             self.attempt(OptKind.PADTO, place, multiple)
 
-    def cut(self, home: UOp, upcast: int, parts: int) -> None:
+    def cut(self, loop: UOp, upcast: int, parts: int) -> None:
         """Split an axis into the tile of a work item, and the work items of a group."""
         for kind, amount in ((OptKind.UPCAST, upcast), (OptKind.LOCAL, parts)):
-            place = self.kernel.axis_of(home, {AxisKind.GLOBAL})
+            place = self.kernel.axis_of(loop, {AxisKind.GLOBAL})
             if place is not None and amount > 1:
                 extent = trip_count(self.kernel.axes[place].extent)
                 while extent % amount:
@@ -292,18 +292,18 @@ class Tiles(GridChoice):
         product = tensor_cores.product_of(main, core)
         if product is None:
             return None
-        homes = [axis.home for _, axis in self.places(AxisKind.GLOBAL)][::-1]
+        loops = [axis.loop for _, axis in self.places(AxisKind.GLOBAL)][::-1]
         best = None
         m, n, _ = core.dims
         for pair in (product, product.swapped()):
-            rows, columns = tensor_cores.sides(pair, homes)
+            rows, columns = tensor_cores.sides(pair, loops)
             if not rows or not columns:
                 continue
             found = tuple(
                 max(axes, key=lambda u: (min(trip_count(extent_of(u)), LONG_SIDE), u.arg.id))
                 for axes in (rows, columns)
             )
-            tall, wide = (trip_count(extent_of(home)) for home in found)
+            tall, wide = (trip_count(extent_of(loop)) for loop in found)
             if 2 * tall < m or 2 * wide < n:
                 continue
             # columns of the unit are contiguous in memory, if possible
@@ -317,13 +317,13 @@ class Tiles(GridChoice):
         self,
         number: int,
         core: TensorCore,
-        homes: tuple[UOp, UOp, UOp],
+        ranges: tuple[UOp, UOp, UOp],
         problem: Problem,
         tile: Tile,
         depth: int,
     ) -> bool:
         """Round up and apply the unit; nothing if a step is illegal."""
-        rows, columns, loop = homes
+        rows, columns, loop = ranges
         before, self.kernel = self.kernel, self.kernel.copy()
         self.round_up(rows, tile.rows(problem))
         self.round_up(columns, tile.columns(problem))

@@ -55,9 +55,9 @@ class GridChoice:
             if axis.kind is kind and isinstance(axis.extent, int):
                 yield place, axis
 
-    def split(self, kind: OptKind, home: UOp, among: Collection[AxisKind], amount: int) -> bool:
+    def split(self, kind: OptKind, loop: UOp, among: Collection[AxisKind], amount: int) -> bool:
         """Split a part of this size off a loop, whose extent is rounded up first if necessary."""
-        place = self.kernel.axis_of(home, among)
+        place = self.kernel.axis_of(loop, among)
         if place is None or amount < 2:
             return False
         self.attempt(OptKind.PADTO, place, amount)
@@ -76,7 +76,7 @@ class GridChoice:
         moved = [access for access in kernel.accesses if access.depends(loop)]
         if not self.shares_memory or not moved or kernel.in_place:
             return 1
-        if any(loop in one.hidden or one.steps[loop] != 1 for one in moved):
+        if any(loop in one.irregular or one.steps[loop] != 1 for one in moved):
             return 1
         kinds_of_data = {
             one.node.src[1].dtype if one.node.op is Ops.STORE else one.node.dtype for one in moved

@@ -29,9 +29,9 @@ class AxisSplits:
         """An independent copy."""
         return AxisSplits(self.roots, dict(self.splits), dict(self.pads))
 
-    def split_axes(self, home: UOp) -> list[int]:
+    def split_axes(self, loop: UOp) -> list[int]:
         """The axes of a RANGE that are split further."""
-        numbers = [self.roots[home]]
+        numbers = [self.roots[loop]]
         found: list[int] = []
         while numbers:
             number = numbers.pop()
@@ -70,12 +70,12 @@ class AxisSplits:
         that replace them.
         """
         found: dict[UOp, UOp] = {}
-        count = max(count, *(1 + home.arg.id for home in self.roots))
+        count = max(count, *(1 + loop.arg.id for loop in self.roots))
         for pad in self.pads.values():
-            index = UOp.range(pad.padded, count, AxisKind.LOOP, pad.home.dtype)
+            index = UOp.range(pad.padded, count, AxisKind.LOOP, pad.loop.dtype)
             count += 1
             values[index] = self.value(pad.longer, new)
             valid = index < index.const_like(pad.extent)
-            known = found.get(pad.home)
-            found[pad.home] = valid if known is None else known & valid
+            known = found.get(pad.loop)
+            found[pad.loop] = valid if known is None else known & valid
         return found

@@ -92,7 +92,7 @@ class Kernel:
         self._kept: tuple[tuple[int, ...], tuple[int, ...]] | None = None
         self.units: list[Unit] = []
         self._count = len(ranges)
-        self._splits = AxisSplits({axis.home: axis.number for axis in self.axes})
+        self._splits = AxisSplits({axis.loop: axis.number for axis in self.axes})
         self.in_place = is_in_place(nodes)
         self.sums_in_place = self.in_place and reduces_in_place(nodes)
         changing = in_place_stores(nodes) if self.in_place else ()
@@ -126,7 +126,7 @@ class Kernel:
         shared = shared.intersection(*(ranges_of(node) for node in self.reduces)) or shared
         self.axes = [
             axis._replace(kind=AxisKind.GLOBAL)
-            if axis.kind is AxisKind.LOOP and axis.home in shared
+            if axis.kind is AxisKind.LOOP and axis.loop in shared
             else axis
             for axis in self.axes
         ]
@@ -152,10 +152,10 @@ class Kernel:
 
     # ---- applying -----------------------------------------------------------------------------
 
-    def axis_of(self, home: UOp, kinds: Iterable[AxisKind] = _LOOPS) -> int | None:
+    def axis_of(self, loop: UOp, kinds: Iterable[AxisKind] = _LOOPS) -> int | None:
         """The place in `axes` of the (outermost) loop that is left of a RANGE."""
         for place, axis in enumerate(self.axes):
-            if axis.home is home and axis.kind in kinds:
+            if axis.loop is loop and axis.kind in kinds:
                 return place
         return None
 
@@ -193,7 +193,7 @@ class Kernel:
             raise illegal(opt, "what is kept depends on all loops: only STAGE comes after KEEP")
         require(opt, 0 <= opt.axis < len(self.axes), f"there are {len(self.axes)} axes")
         axis = self.axes[opt.axis]
-        if axis.home in self.ordered:
+        if axis.loop in self.ordered:
             raise illegal(opt, "its iterations add to one array, one after the other")
         if kind is OptKind.SWAP:
             self._swap(opt)
@@ -251,8 +251,8 @@ class Kernel:
                 last = extent - amount
             outer, inner = self._new_number(), self._new_number()
             self.axes[opt.axis : opt.axis + 1] = [
-                Axis(outer, ceildiv(extent, amount), axis.kind, axis.home),
-                Axis(inner, amount, inner_kind, axis.home),
+                Axis(outer, ceildiv(extent, amount), axis.kind, axis.loop),
+                Axis(inner, amount, inner_kind, axis.loop),
             ]
             split = Split(outer, inner, amount, last, rest)
             if stretches:
@@ -285,13 +285,13 @@ class Kernel:
         extent = self._divisible_extent(opt, _LOOPS - {AxisKind.LOCAL})
         ragged = opt.amount >= 2 and extent % opt.amount
         require(opt, ragged, f"its extent is {extent}: nothing is left to round up")
-        gated = axis.home not in self.once
+        gated = axis.loop not in self.once
         require(opt, gated, "its iterations add to a local array, whose accesses have no mask")
         turns = round_up(extent, opt.amount)
         require(opt, turns <= dtypes.int.max, f"it would have {turns} turns")
         longer = self._new_number()
-        self._splits.pads[axis.number] = Pad(axis.home, longer, turns, extent)
-        self.axes[opt.axis] = Axis(longer, turns, axis.kind, axis.home)
+        self._splits.pads[axis.number] = Pad(axis.loop, longer, turns, extent)
+        self.axes[opt.axis] = Axis(longer, turns, axis.kind, axis.loop)
 
     def _group(self, opt: Opt) -> None:
         """One part of an axis for each work item of a group: a reduce, or an output beside one."""
@@ -311,10 +311,10 @@ class Kernel:
         axis = self.axes[opt.axis]
         if axis.kind is not AxisKind.LOOP or opt.amount:
             raise illegal(opt, "it takes a whole loop over elements of the output")
-        require(opt, axis.home not in self.ordered, "its turns have an order")
-        if any(axis.home not in self.nests[store] for store in self.sink.src):
+        require(opt, axis.loop not in self.ordered, "its turns have an order")
+        if any(axis.loop not in self.nests[store] for store in self.sink.src):
             raise illegal(opt, "something is stored outside of this loop")
-        if any(axis.home not in ranges_of(node) for node in (*self.reduces, *self.fills)):
+        if any(axis.loop not in ranges_of(node) for node in (*self.reduces, *self.fills)):
             raise illegal(opt, "every thread would compute again what does not depend on it")
         if self._staged is not None:
             numbers = [one.number for one in self.axes]
@@ -338,14 +338,14 @@ class Kernel:
         first = all(done.kind is OptKind.PADTO for done in self.applied)
         if axis.kind is not AxisKind.REDUCE or self.units or not first:
             raise illegal(opt, "it comes first, and its axis is the loop of a sum")
-        mine = [reduce for reduce in self.reduces if axis.home in loops_of(reduce)]
+        mine = [reduce for reduce in self.reduces if axis.loop in loops_of(reduce)]
         found = [tensor_cores.product_of(reduce, core) for reduce in mine]
         (product, *others) = found
         if product is None or others:
             because = f"no sum of {core.dtype_in!r} products in {core.dtype_out!r}"
             raise illegal(opt, because)
         extents = {
-            a.home: a.extent
+            a.loop: a.extent
             for a in self.axes
             if a.kind is AxisKind.GLOBAL and isinstance(a.extent, int)
         }
@@ -356,20 +356,20 @@ class Kernel:
         rows, columns = fragment
         if not isinstance(axis.extent, int) or axis.extent % k:
             raise illegal(opt, f"the sum is no multiple of {k} terms")
-        inner = self._cut(rows, m), self._cut(columns, n), self._cut(axis.home, k)
+        inner = self._cut(rows, m), self._cut(columns, n), self._cut(axis.loop, k)
         lanes = [self._new_number() for _ in range(core.threads.bit_length() - 1)]
         self.axes += [Axis(lane, 2, AxisKind.LOCAL, rows) for lane in lanes]
         self._sort_axes()
         self.units.append(Unit(core, rows, columns, *inner, tuple(reversed(lanes))))
 
-    def _cut(self, home: UOp, size: int) -> int:
+    def _cut(self, loop: UOp, size: int) -> int:
         """Take the innermost part out of an axis; its number."""
-        place = self.axis_of(home)
+        place = self.axis_of(loop)
         assert place is not None
         axis = self.axes[place]
         assert isinstance(axis.extent, int)
         outer, inner = self._new_number(), self._new_number()
-        self.axes[place] = Axis(outer, axis.extent // size, axis.kind, home)
+        self.axes[place] = Axis(outer, axis.extent // size, axis.kind, loop)
         self._splits.splits[axis.number] = Split(outer, inner, size, None)
         return inner
 
@@ -461,9 +461,9 @@ class Kernel:
         """The lowered kernel over new ranges, and the range of every axis by number."""
         new: dict[int, UOp] = {}
         for place, axis in enumerate(self.axes):
-            home = axis.home
-            end = home.src[0] if axis.extent is extent_of(home) else axis.extent
-            new[axis.number] = UOp.range(end, place, axis.kind, home.dtype)
+            loop = axis.loop
+            end = loop.src[0] if axis.extent is extent_of(loop) else axis.extent
+            new[axis.number] = UOp.range(end, place, axis.kind, loop.dtype)
         for split in self._splits.splits.values():
             if split.remainder:
                 outer, inner = new[split.outer], new[split.inner]
@@ -475,9 +475,9 @@ class Kernel:
                 count += 1
         values: dict[UOp, UOp] = {}
         loops: dict[UOp, list[UOp]] = {}
-        for home, number in self._splits.roots.items():
-            values[home] = self._splits.value(number, new)
-            loops[home] = [new[axis.number] for axis in self.axes if axis.home is home]
+        for loop, number in self._splits.roots.items():
+            values[loop] = self._splits.value(number, new)
+            loops[loop] = [new[axis.number] for axis in self.axes if axis.loop is loop]
         nodes = self._nodes
         if self._splits.pads:
             real = self._splits.valid_iterations(new, count, values)

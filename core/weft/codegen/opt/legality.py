@@ -41,13 +41,13 @@ def require(opt: Opt, holds: object, because: str) -> None:
 
 def check(kernel: Kernel, opt: Opt) -> None:
     """OptError where what was noted of a kernel, `opt` last, cannot be carried out."""
-    by_home: dict[UOp, list[Axis]] = {}
+    by_loop: dict[UOp, list[Axis]] = {}
     for axis in kernel.axes:
-        by_home.setdefault(axis.home, []).append(axis)
+        by_loop.setdefault(axis.loop, []).append(axis)
     for fill in kernel.fills:
-        _check_fill(opt, fill, by_home)
+        _check_fill(opt, fill, by_loop)
     for nest in kernel.nests.values():
-        inside = [axis for home in nest for axis in by_home.get(home, ())]
+        inside = [axis for loop in nest for axis in by_loop.get(loop, ())]
         if sum(axis.kind is AxisKind.VECTOR for axis in inside) > 1:
             raise illegal(opt, "a value would have the lanes of two vectors")
         if sum(axis.kind is AxisKind.GROUP_REDUCE for axis in inside) > 1:
@@ -67,12 +67,12 @@ def check(kernel: Kernel, opt: Opt) -> None:
     _check_groups(kernel, opt)
 
 
-def _check_fill(opt: Opt, fill: UOp, by_home: dict[UOp, list[Axis]]) -> None:
+def _check_fill(opt: Opt, fill: UOp, by_loop: dict[UOp, list[Axis]]) -> None:
     """Every instance of what stands outside has an array of its own; lanes cannot have one."""
     array = fill.src[0].src[0].src[0].dtype
     assert isinstance(array, PtrDType)
     count = 1
-    for axis in (axis for home in ranges_of(fill) for axis in by_home.get(home, ())):
+    for axis in (axis for loop in ranges_of(fill) for axis in by_loop.get(loop, ())):
         if axis.kind is AxisKind.VECTOR:
             raise illegal(opt, "the lanes of a vector would each have an array of their own")
         if axis.kind is AxisKind.UPCAST:
@@ -84,13 +84,13 @@ def _check_fill(opt: Opt, fill: UOp, by_home: dict[UOp, list[Axis]]) -> None:
 
 def _check_nesting(kernel: Kernel, opt: Opt) -> None:
     """A store must not come to stand in a loop that its address does not know."""
-    loops = [axis.home for axis in kernel.axes if axis.kind is AxisKind.LOOP]
+    loops = [axis.loop for axis in kernel.axes if axis.kind is AxisKind.LOOP]
     for store in kernel.stores:
         mine = kernel.nests[store]
         for other in kernel.stores:
-            theirs = [home for home in loops if home in kernel.nests[other]]
-            shared = [place for place, home in enumerate(theirs) if home in mine]
-            if shared and any(home not in mine for home in theirs[: shared[-1]]):
+            theirs = [loop for loop in loops if loop in kernel.nests[other]]
+            shared = [place for place, loop in enumerate(theirs) if loop in mine]
+            if shared and any(loop not in mine for loop in theirs[: shared[-1]]):
                 raise illegal(opt, "a store would be repeated by a loop it does not depend on")
 
 
@@ -122,12 +122,12 @@ def _check_groups(kernel: Kernel, opt: Opt) -> None:
 
 def _check_shared_memory(kernel: Kernel, opt: Opt, rows: int, parts: int) -> None:
     """Arrays that are filled together, and one value of each work item for a shared reduce."""
-    by_home: dict[UOp, list[Axis]] = {}
+    by_loop: dict[UOp, list[Axis]] = {}
     for axis in kernel.axes:
-        by_home.setdefault(axis.home, []).append(axis)
+        by_loop.setdefault(axis.loop, []).append(axis)
     total = 0
     for node in (*kernel.reduces, *kernel.fills):
-        own = [axis for loop in loops_of(node) for axis in by_home.get(loop, ())]
+        own = [axis for loop in loops_of(node) for axis in by_loop.get(loop, ())]
         if not any(axis.kind is AxisKind.GROUP_REDUCE for axis in own):
             continue
         size = 2 * parts * node.dtype.itemsize
@@ -135,7 +135,7 @@ def _check_shared_memory(kernel: Kernel, opt: Opt, rows: int, parts: int) -> Non
             array = node.src[0].src[0].src[0].dtype
             assert isinstance(array, PtrDType)
             size = array.nbytes
-        for axis in (axis for home in ranges_of(node) for axis in by_home.get(home, ())):
+        for axis in (axis for loop in ranges_of(node) for axis in by_loop.get(loop, ())):
             if axis.kind in INSTANTIATED:
                 assert isinstance(axis.extent, int)
                 size *= axis.extent
@@ -161,7 +161,7 @@ def check_overlap(kernel: Kernel, opt: Opt, axis: Axis, amount: int) -> None:
     """
     if axis.kind not in (AxisKind.LOOP, AxisKind.GLOBAL):
         raise illegal(opt, f"{amount} does not divide its extent {axis.extent}")
-    if axis.home in kernel.changing or axis.home in kernel.once:
+    if axis.loop in kernel.changing or axis.loop in kernel.once:
         raise illegal(opt, "parts would overlap, and the kernel reads what it writes")
 
 
@@ -175,8 +175,8 @@ def check_group(kernel: Kernel, opt: Opt, splits: AxisSplits) -> None:
         raise illegal(opt, "the kernel reads what it writes, and groups do not keep step")
     if kernel.units:
         raise illegal(opt, "the lanes of a matrix unit are the first work items of a group")
-    extent, home = kernel.axes[opt.axis].extent, kernel.axes[opt.axis].home
-    if any(splits.splits[one].last is not None for one in splits.split_axes(home)):
+    extent, loop = kernel.axes[opt.axis].extent, kernel.axes[opt.axis].loop
+    if any(splits.splits[one].last is not None for one in splits.split_axes(loop)):
         raise illegal(opt, "work items would fill one place twice where parts overlap")
     if isinstance(extent, int) and opt.amount and extent % opt.amount:
         raise illegal(opt, f"its extent is {extent}: PADTO makes it a multiple")
@@ -186,7 +186,7 @@ def check_interchange(kernel: Kernel, opt: Opt, inside: Sequence[Axis]) -> None:
     """OptError unless the loop of a reduction may go outside the output loops `inside`."""
     if opt.amount < 0 or not inside or len(kernel.reduces) != 1:
         raise illegal(opt, "it needs one sum, nested in an output loop")
-    if any(one.home not in kernel.nests[kernel.reduces[0]] for one in inside):
+    if any(one.loop not in kernel.nests[kernel.reduces[0]] for one in inside):
         raise illegal(opt, "the sum does not depend on all of the loops")
     if not all(isinstance(one.extent, int) for one in inside):
         raise illegal(opt, "the extent of an output loop is a variable")

@@ -209,7 +209,7 @@ def _body(kernel: Kernel) -> int:
             math.prod(
                 axis.extent
                 for axis in kernel.axes
-                if axis.home in nest and axis.kind in side and isinstance(axis.extent, int)
+                if axis.loop in nest and axis.kind in side and isinstance(axis.extent, int)
             )
             for nest in kernel.nests.values()
         ),

@@ -29,7 +29,7 @@ def known_extent(axis: Axis) -> int:
 
 def instances_of(kernel: Kernel, loop: UOp) -> int:
     """The unrolled instances and lanes of a loop."""
-    mine = (axis for axis in kernel.axes if axis.home is loop and axis.kind in _INSTANCES)
+    mine = (axis for axis in kernel.axes if axis.loop is loop and axis.kind in _INSTANCES)
     return math.prod(map(known_extent, mine))
 
 

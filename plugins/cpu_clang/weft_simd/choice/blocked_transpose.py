@@ -18,7 +18,7 @@ from weft_simd.choice.axes import output_bytes
 
 def is_block(kernel: Kernel, load: Access, across: UOp, lane: UOp) -> bool:
     """Whether these two loops read one contiguous block, of a large copy that transposes it."""
-    if kernel.reduces or kernel.fills or len(kernel.stores) != 1 or load.hidden:
+    if kernel.reduces or kernel.fills or len(kernel.stores) != 1 or load.irregular:
         return False
     row, rows = trip_count(across), trip_count(lane)
     nbytes = row * rows * load.node.dtype.itemsize
@@ -53,7 +53,7 @@ def order_by_reads(kernel: Kernel, lanes: dict[UOp, int]) -> bool:
 
     for first in range(len(kernel.axes)):
         left = [
-            (place(axis.home), number)
+            (place(axis.loop), number)
             for number, axis in enumerate(kernel.axes)
             if number >= first and axis.kind is AxisKind.LOOP
         ]

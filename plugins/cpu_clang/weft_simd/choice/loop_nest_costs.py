@@ -92,7 +92,7 @@ class LoopNestCosts:
         reads = [access for access in self.reads_of(reduce) if access.depends(row)]
         rows = [access for access in reads if access.depends(own[0])]
         stored = all(self.kernel.nests[store] <= {row} for store in self.kernel.stores)
-        plain = not any(access.hidden for access in reads)
+        plain = not any(access.irregular for access in reads)
         return stored and plain and all(one.steps == whole for one in rows) and bool(rows)
 
     def reads_of(self, reduce: UOp) -> list[Access]:
@@ -115,7 +115,7 @@ class LoopNestCosts:
         return math.prod(
             axis.extent
             for axis in self.kernel.axes
-            if axis.home in nest and axis.kind is AxisKind.UPCAST and isinstance(axis.extent, int)
+            if axis.loop in nest and axis.kind is AxisKind.UPCAST and isinstance(axis.extent, int)
         )
 
     def longest(self, nest: frozenset[UOp]) -> int:
@@ -136,7 +136,7 @@ class LoopNestCosts:
     def is_hidden(self, lane: UOp) -> bool:
         """Whether a LOAD has a gate or an unknown stride for each lane."""
         return any(
-            lane in access.hidden
+            lane in access.irregular
             for root, nest in self.kernel.nests.items()
             if lane in nest
             for access in self.inside[root]
@@ -156,7 +156,7 @@ class LoopNestCosts:
         if access.node.op is not Ops.LOAD or access.steps.get(lane, 1) == 1:
             return None
         across = next((u for u, step in access.steps.items() if abs(step) == 1), None)
-        hidden = lane in access.hidden or across in access.hidden
+        hidden = lane in access.irregular or across in access.irregular
         return None if hidden or across is lane else across
 
     def may_overlap(self, loop: UOp) -> bool:
@@ -231,9 +231,9 @@ class LoopNestCosts:
             return 1.0
         if width == 1:
             return thresholds.TESTED_ELEMENT if self.is_tested(access, loop) else 1.0
-        if loop not in access.hidden and access.steps[loop] == 1:
+        if loop not in access.irregular and access.steps[loop] == 1:
             return 1.0
-        if loop in access.hidden:
+        if loop in access.irregular:
             step = access.lane_stride(loop, width)
             if step == 1 or (step == 0 and access.node.op is Ops.LOAD):
                 return 1.0

@@ -123,7 +123,11 @@ class Panels:
         """Whether lanes read what is not contiguous, or has a gate, or consists of packed words."""
         return any(
             access.depends(lane)
-            and (lane in access.hidden or access.steps[lane] != 1 or access.node.op is not Ops.LOAD)
+            and (
+                lane in access.irregular
+                or access.steps[lane] != 1
+                or access.node.op is not Ops.LOAD
+            )
             for reduce in self.reduces
             for access in self.inside[reduce]
         )
@@ -138,7 +142,7 @@ class Panels:
         ):
             return False
         tiles = math.prod(
-            known_extent(a) for a in self.kernel.axes if a.home in loops and a.kind in LOOP
+            known_extent(a) for a in self.kernel.axes if a.loop in loops and a.kind in LOOP
         )
         mine = [access for access in self.inside[self.reduces[0]] if access.depends(lane)]
         (term,) = loops_of(self.reduces[0])
@@ -146,7 +150,7 @@ class Panels:
             itemsize = access.node.dtype.itemsize
             row = access.steps.get(term, 0) * itemsize
             own = (u for u in self.kernel.nests[self.reduces[0]] if access.depends(u))
-            if term in access.hidden or row % thresholds.SAME_SET == 0:
+            if term in access.irregular or row % thresholds.SAME_SET == 0:
                 return False
             if iteration_count(own, 1) * itemsize > self.near:
                 return False
@@ -205,17 +209,17 @@ class Panels:
         if found is None:
             return False
         deep, part = found
-        home = in_order(kernel, loops_of(reduce))[deep]
-        if len(self.kernel.reduces) > 1 or (not deep and part == trip_count(home, 1)):
+        loop = in_order(kernel, loops_of(reduce))[deep]
+        if len(self.kernel.reduces) > 1 or (not deep and part == trip_count(loop, 1)):
             first = self._strips_inside(kernel, lane, first)
             first = _fill_place_for_threads(kernel, first, thresholds.WHOLE_REUSED)
             return kernel.attempt(OptKind.PACK, first, 0)
         first = _fill_place_for_threads(kernel, first, thresholds.REUSED)
         inner = self._partial_sum_place(kernel, reduce, first)
-        place = kernel.axis_of(home, REDUCE)
+        place = kernel.axis_of(loop, REDUCE)
         if inner is None or place is None:
             return False
-        written_out = trip_count(home, 1) // known_extent(kernel.axes[place])  # unrolled terms
+        written_out = trip_count(loop, 1) // known_extent(kernel.axes[place])  # unrolled terms
         if part % written_out:
             return False
         if kernel.axes[place].extent == part // written_out:
@@ -291,8 +295,8 @@ class Panels:
 def _move_innermost(kernel: Kernel, loops: Sequence[UOp]) -> int | None:
     """Exchange loops until these are inside of all others; the place of the first of them."""
     places = [i for i, axis in enumerate(kernel.axes) if axis.kind is AxisKind.LOOP]
-    inner = [kernel.axes[i].number for i in places if kernel.axes[i].home in loops]
-    outer = [kernel.axes[i].number for i in places if kernel.axes[i].home not in loops]
+    inner = [kernel.axes[i].number for i in places if kernel.axes[i].loop in loops]
+    outer = [kernel.axes[i].number for i in places if kernel.axes[i].loop not in loops]
     for place, number in zip(places, outer + inner):
         now = next(i for i in places if kernel.axes[i].number == number)
         if now != place and not kernel.attempt(OptKind.SWAP, place, now):

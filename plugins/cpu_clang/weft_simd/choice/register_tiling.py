@@ -186,7 +186,7 @@ class RegisterTiles(LoopNestCosts):
         for access in (a for store in self.kernel.stores for a in self.inside[store]):
             nest = self.kernel.nests.get(access.node, frozenset())
             lane = next((own for own in self.lanes_of if own in nest), None)
-            if lane is not None and lane not in access.hidden:
+            if lane is not None and lane not in access.irregular:
                 steps = [abs(access.steps.get(loop, 0)) for loop in loops]
                 apart = abs(access.steps.get(lane, 0))
                 itemsize = access.node.src[1].dtype.itemsize

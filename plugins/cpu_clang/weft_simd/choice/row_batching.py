@@ -5,7 +5,7 @@ Rows are independent, but the processor does not look far enough ahead to start 
 Unroll-and-jam of the row loop lets them wait together.
 
 This applies to rows that a second-level cache holds. For rows from memory it applies only if the
-processor prefetches several access streams (`ComputeCaps.walks`).
+processor prefetches several access streams (`ComputeCaps.read_streams`).
 
 Source: Allen & Kennedy, "Optimizing Compilers for Modern Architectures" (2001), unroll-and-jam.
 """
@@ -84,7 +84,7 @@ def _batch_prefix_scans(kernel: Kernel) -> bool:
     rows, place = trip_count(row), kernel.axis_of(row, LOOP)
     if rows < thresholds.LEAST_BATCHED_ROWS:
         return False
-    counts = (n for n in range(kernel.target.compute.walks, 1, -1) if rows % n == 0)
+    counts = (n for n in range(kernel.target.compute.read_streams, 1, -1) if rows % n == 0)
     return any(kernel.attempt(OptKind.UPCAST, place, count) for count in counts)
 
 
@@ -102,7 +102,7 @@ def _rows_from_memory(kernel: Kernel, whole: int, each: int) -> int:
     is_long = each >= thresholds.l1_share(machine, thresholds.LONG_ROW)
     if is_long and _steps(kernel) >= thresholds.LONG_CHAIN:
         return 1  # arithmetic takes as long as memory
-    return min(compute.walks, thresholds.l2_share(machine, thresholds.STREAMED_ROWS) // each)
+    return min(compute.read_streams, thresholds.l2_share(machine, thresholds.STREAMED_ROWS) // each)
 
 
 def _steps(kernel: Kernel) -> int:
@@ -151,7 +151,7 @@ def _row_bytes(
             buffer = access.node.src[0].src[0]
             if not access.depends(row):
                 continue
-            if row in access.hidden and _is_global(buffer):
+            if row in access.irregular and _is_global(buffer):
                 return {}
             value = access.node if access.node.op is Ops.LOAD else access.node.src[1]
             loops = (loop for loop in nest if loop is not row and access.depends(loop))

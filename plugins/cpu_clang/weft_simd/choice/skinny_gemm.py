@@ -54,7 +54,7 @@ def _kept_bytes(kernel: Kernel) -> int:
 
 def _is_matrix(access: Access, loop: UOp, lane: UOp, row: UOp) -> bool:
     """Whether it is read once for all rows of the result, along its own rows."""
-    plain = access.node.op is Ops.LOAD and not access.hidden and not access.depends(row)
+    plain = access.node.op is Ops.LOAD and not access.irregular and not access.depends(row)
     return plain and access.steps.get(lane) == 1 and access.steps.get(loop, 0) > 0
 
 

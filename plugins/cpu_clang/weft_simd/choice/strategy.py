@@ -74,26 +74,26 @@ class _Choice(VectorLanes, RegisterTiles):
         loops = [
             (i, axis)
             for i, axis in enumerate(kernel.axes)
-            if axis.kind is AxisKind.LOOP and axis.home in nest
+            if axis.kind is AxisKind.LOOP and axis.loop in nest
         ]
         if len(loops) != 2:
             return
         (first, outer), (second, inner) = loops
         own = loops_of(reduce)
-        along = inner.home in self.lanes_of
-        if outer.home is inner.home or not (along or any(loop in self.lanes_of for loop in own)):
+        along = inner.loop in self.lanes_of
+        if outer.loop is inner.loop or not (along or any(loop in self.lanes_of for loop in own)):
             return
-        if any(outer.home in ranges_of(fill) for fill in kernel.fills):
+        if any(outer.loop in ranges_of(fill) for fill in kernel.fills):
             return
-        if any(loops_of(r) != own and outer.home in kernel.nests[r] for r in kernel.reduces):
+        if any(loops_of(r) != own and outer.loop in kernel.nests[r] for r in kernel.reduces):
             return  # the other reduction would be repeated
         stationary = thresholds.l2_share(kernel.target.compute.machine, thresholds.STATIONARY)
         terms = estimated_iterations(loops_of(reduce))
         for access in self.inside[reduce]:
-            if access.depends(outer.home) or not access.depends(inner.home):
+            if access.depends(outer.loop) or not access.depends(inner.loop):
                 continue
-            strip = terms * instances_of(kernel, inner.home) * access.node.dtype.itemsize
-            whole = terms * estimated_trips(inner.home) * access.node.dtype.itemsize
+            strip = terms * instances_of(kernel, inner.loop) * access.node.dtype.itemsize
+            whole = terms * estimated_trips(inner.loop) * access.node.dtype.itemsize
             if not strip <= stationary < thresholds.SMALL_OPERAND * whole:
                 return
             if along:

@@ -2,7 +2,8 @@
 
 Memory bandwidth bounds such a reduction. If vectors lie along the reduction, one row after the
 other is a single access stream, with enough accumulators to hide the latency of an addition.
-Several rows at once are several streams, which some processors prefetch (`ComputeCaps.walks`).
+Several rows at once are several streams, which some processors prefetch
+(`ComputeCaps.read_streams`).
 
 If vectors lie along the output, each row is read in runs. Long runs touch fewer pages, but enough
 runs must be left to divide among threads. If a run needs more sums than there are registers, the
@@ -42,7 +43,7 @@ def streaming_output_loop(kernel: Kernel, reduce: UOp, accesses: Iterable[Access
         return None
     loads = [access for access in accesses if access.node.op is Ops.LOAD]
     each_once = any(all(map(access.depends, (loop, *own))) for access in loads)
-    hidden = any(access.hidden for access in loads)
+    hidden = any(access.irregular for access in loads)
     return loop if each_once and not hidden else None
 
 
@@ -52,7 +53,7 @@ def interleave_rows(kernel: Kernel, loop: UOp) -> bool:
     known = loop_axis(kernel, loop)
     if known is None:
         return False
-    (place, rows), most = known, kernel.target.compute.walks
+    (place, rows), most = known, kernel.target.compute.read_streams
     several = next((n for n in range(most, most // 2, -1) if rows % n == 0 and n > 1), 0)
     return several > 0 and kernel.attempt(OptKind.UPCAST, place, several)
 
@@ -83,7 +84,7 @@ def reduce_in_runs(
         return False
     loads = [access for access in reads if access.node.op is Ops.LOAD]
     rows = [access for access in loads if access.depends(own[0]) and access.depends(lane)]
-    if any(access.hidden for access in loads) or not _are_streamed_rows(
+    if any(access.irregular for access in loads) or not _are_streamed_rows(
         kernel, rows, nest, own[0], lane
     ):
         return False
@@ -116,7 +117,7 @@ def reduce_short_rows(
         return False
     loads = [access for access in reads if access.node.op is Ops.LOAD and access.depends(lane)]
     is_one_stream = all(
-        not access.hidden and access.steps.get(lane) == 1 and access.steps.get(own[0]) == columns
+        not access.irregular and access.steps.get(lane) == 1 and access.steps.get(own[0]) == columns
         for access in loads
     )
     if len(loads) != 1 or not is_one_stream or not _exceeds_cache(kernel, nest, loads[0]):
@@ -141,7 +142,11 @@ def _are_streamed_rows(
 ) -> bool:
     """Whether vectors are read once, of long rows of large matrices."""
     compute = kernel.target.compute
-    least = thresholds.l2_share(compute.machine, thresholds.STREAMS) if compute.walks > 1 else None
+    least = (
+        thresholds.l2_share(compute.machine, thresholds.STREAMS)
+        if compute.read_streams > 1
+        else None
+    )
     for access in rows:
         step = access.steps.get(loop)
         if access.steps.get(lane) != 1 or step is None:
@@ -179,7 +184,7 @@ def _split_into_runs(kernel: Kernel, loop: UOp, lane: UOp, nbytes: int, matrices
             return False
         vectors, nbytes = vectors // few, nbytes * few
     most = min(_strip_bytes(kernel), _max_run_bytes(kernel, vectors * nbytes, beside))
-    several = kernel.target.compute.walks > 1
+    several = kernel.target.compute.read_streams > 1
     narrowest = thresholds.NARROWER_RUN if several else thresholds.NARROWEST_RUN
     least = max(1, min(vectors, narrowest // nbytes))
     run = thresholds.even_part(vectors, most // nbytes, least)

@@ -104,7 +104,7 @@ class VectorLanes(LoopNestCosts):
     def is_gathered(self, lane: UOp) -> bool:
         """Whether a LOAD has an address that is loaded itself, another one for each lane."""
         return any(
-            lane in access.hidden
+            lane in access.irregular
             and access.node.op is Ops.LOAD
             and any(node.op is Ops.LOAD for node in access.node.src[0].src[1].toposort())
             for root, nest in self.kernel.nests.items()
@@ -115,7 +115,7 @@ class VectorLanes(LoopNestCosts):
     def are_rows_gathered(self, lane: UOp) -> bool:
         """The same in a kernel that does nothing else, if several streams are prefetched."""
         kernel = self.kernel
-        gathered = kernel.target.compute.walks > 1 and self.is_gathered(lane)
+        gathered = kernel.target.compute.read_streams > 1 and self.is_gathered(lane)
         return gathered and not kernel.reduces and not kernel.fills and len(kernel.stores) == 1
 
     def batch_gathered_rows(self) -> None:
@@ -124,7 +124,7 @@ class VectorLanes(LoopNestCosts):
         for lane in self.lanes_of:
             if self.are_rows_gathered(lane):
                 loops = [(i, a) for i, a in enumerate(self.kernel.axes) if a.kind is AxisKind.LOOP]
-                rows = [place for place, axis in loops if axis.home is not lane]
+                rows = [place for place, axis in loops if axis.loop is not lane]
                 place = rows[-1] if rows else self.kernel.axis_of(lane, LOOP)
                 if place is not None:
                     self.kernel.attempt(OptKind.UPCAST, place, thresholds.GATHERED_ROWS)

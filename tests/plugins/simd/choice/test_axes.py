@@ -24,7 +24,7 @@ def kernel() -> Kernel:
 
 
 def test_an_axis_is_what_is_left_of_a_loop(kernel):
-    (_, outer), (_, inner) = [(a.extent, a.home) for a in kernel.axes]
+    (_, outer), (_, inner) = [(a.extent, a.loop) for a in kernel.axes]
     assert axes.loop_axis(kernel, inner) == (1, 6)
     assert kernel.attempt(OptKind.UPCAST, 1, 3)
     assert axes.loop_axis(kernel, inner) == (1, 2) and axes.instances_of(kernel, inner) == 3

@@ -25,7 +25,7 @@ def order_of(shape: tuple[int, ...], order: tuple[int, ...], cache: int = 1 << 1
     loops = sorted(kernel.accesses[0].steps, key=lambda loop: loop.arg.id)
     assert len(loops) == len(shape)
     turning = [axis for axis in kernel.axes if axis.kind is AxisKind.LOOP]
-    return [order[loops.index(axis.home)] for axis in turning]
+    return [order[loops.index(axis.loop)] for axis in turning]
 
 
 @pytest.mark.parametrize(

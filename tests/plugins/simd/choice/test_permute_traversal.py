@@ -18,12 +18,12 @@ SWAPPED = Opt(OptKind.SWAP, 1, 2)
 
 
 def opts_of(
-    shape: tuple[int, ...], order: tuple[int, ...], cache: int = 1 << 10, walks: int = 1
+    shape: tuple[int, ...], order: tuple[int, ...], cache: int = 1 << 10, read_streams: int = 1
 ) -> Sequence[Opt]:
     """What is chosen for a copy."""
     compute = ComputeCaps(
         vector_widths={dtypes.float: (16,), dtypes.int: (16,)}, vector_bytes=64,
-        vector_registers=32, cache_bytes=cache, walks=walks,
+        vector_registers=32, cache_bytes=cache, read_streams=read_streams,
     )  # fmt: skip
     ast = Tensor.empty(*shape).permute(*order).contiguous().schedule()[-1].ast
     kernel = loops_for(ast, simd_target(compute), True)
@@ -54,6 +54,6 @@ def test_reading_goes_along_memory(shape, order, cache, swapped) -> None:
 
 def test_two_rows_are_unrolled_if_several_streams_are_prefetched() -> None:
     beside = Opt(OptKind.UPCAST, 0, 2)
-    assert beside in opts_of((4, 24, 6, 32), (0, 2, 1, 3), walks=8)
+    assert beside in opts_of((4, 24, 6, 32), (0, 2, 1, 3), read_streams=8)
     assert beside not in opts_of((4, 24, 6, 32), (0, 2, 1, 3))
-    assert beside not in opts_of((4, 6, 24, 32), (0, 2, 1, 3), walks=8)
+    assert beside not in opts_of((4, 6, 24, 32), (0, 2, 1, 3), read_streams=8)

@@ -14,11 +14,11 @@ from weft.codegen.pipeline import loops_for
 from weft.device.capabilities import ComputeCaps
 
 
-def side_by_side(value: Tensor, registers: int = 32, walks: int = 1) -> list[int]:
+def side_by_side(value: Tensor, registers: int = 32, read_streams: int = 1) -> list[int]:
     """How many outputs of one loop the last kernel has side by side, by the heuristic."""
     compute = ComputeCaps(
         vector_widths={dtypes.float: (16,), dtypes.int: (16,)}, vector_bytes=64,
-        vector_registers=registers, walks=walks,
+        vector_registers=registers, read_streams=read_streams,
     )  # fmt: skip
     ast = value.schedule()[-1].ast
     kernel = loops_for(ast, simd_target(compute), True)
@@ -47,7 +47,7 @@ def test_rows_that_are_near_and_short_and_many(rows, columns, amounts):
 
 
 @pytest.mark.parametrize(
-    ("rows", "columns", "method", "walks", "amounts"),
+    ("rows", "columns", "method", "read_streams", "amounts"),
     [
         (4096, 1024, "layernorm", 8, [8]),
         (4096, 1024, "layernorm", 3, [3]),  # two of them twice
@@ -59,9 +59,11 @@ def test_rows_that_are_near_and_short_and_many(rows, columns, amounts):
         (4096, 4096, "softmax", 8, []),  # the exponentials take as long as memory
     ],
 )
-def test_rows_from_memory_if_several_streams_are_prefetched(rows, columns, method, walks, amounts):
+def test_rows_from_memory_if_several_streams_are_prefetched(
+    rows, columns, method, read_streams, amounts
+):
     value = getattr(Tensor.empty(rows, columns), method)()
-    assert side_by_side(value, walks=walks) == amounts
+    assert side_by_side(value, read_streams=read_streams) == amounts
 
 
 @pytest.mark.parametrize(
@@ -76,7 +78,7 @@ def test_rows_from_memory_if_several_streams_are_prefetched(rows, columns, metho
     ],
 )
 def test_levels_of_running_sums_wait_together(value, amounts):
-    assert side_by_side(value(Tensor.empty(4096, 4096)), walks=8) == amounts
+    assert side_by_side(value(Tensor.empty(4096, 4096)), read_streams=8) == amounts
     assert side_by_side(value(Tensor.empty(4096, 4096))) == []
 
 

@@ -47,15 +47,15 @@ def applied(ast, where=TARGET):
 def test_rows_are_one_access_stream():
     opts = applied(by_vector(4096, 1024))
     assert (OptKind.VECTOR, 16) in opts
-    assert OptKind.UPCAST not in dict(opts), "rows side by side are as many walks"
+    assert OptKind.UPCAST not in dict(opts), "rows side by side are as many access streams"
     assert dict(opts)[OptKind.UNROLL] >= 4
 
 
 @pytest.mark.parametrize(
-    ("walks", "rows", "beside"), [(8, 4096, 8), (8, 4095, 7), (8, 4099, None), (2, 4096, 2)]
+    ("read_streams", "rows", "beside"), [(8, 4096, 8), (8, 4095, 7), (8, 4099, None), (2, 4096, 2)]
 )
-def test_rows_are_interleaved_if_several_streams_are_prefetched(walks, rows, beside):
-    where = simd_target(replace(TARGET.compute, walks=walks))
+def test_rows_are_interleaved_if_several_streams_are_prefetched(read_streams, rows, beside):
+    where = simd_target(replace(TARGET.compute, read_streams=read_streams))
     opts = dict(applied(by_vector(rows, 1024), where))
     assert opts[OptKind.VECTOR] == 16
     assert opts.get(OptKind.UPCAST) == beside, "of a prime number of rows none come out even"
@@ -83,10 +83,10 @@ def test_runs_are_long_and_can_be_shared_out(vectors, registers, run):
     assert run_length(vectors, registers) == run
 
 
-def keeping(scratch=1 << 20, cache=1 << 14, walks=1):
+def keeping(scratch=1 << 20, cache=1 << 14, read_streams=1):
     compute = ComputeCaps(
         vector_widths={dtypes.float: (4,)}, vector_bytes=16, vector_registers=32, cache_bytes=cache,
-        walks=walks,
+        read_streams=read_streams,
         limits=KernelLimits(scratch_bytes=scratch), features=frozenset({Feature.THREADS}),
     )  # fmt: skip
     return simd_target(compute)
@@ -139,7 +139,7 @@ def test_where_no_sums_of_rows_are_kept(shape, where):
 
 
 def test_sums_are_in_a_local_array_if_several_streams_are_prefetched():
-    several = keeping(cache=1 << 26, walks=8)
+    several = keeping(cache=1 << 26, read_streams=8)
     assert OptKind.KEEP in kinds(down((1, 768, 768)), several)
     assert OptKind.KEEP not in kinds(down((1, 768, 768)), keeping(cache=1 << 26))
     assert OptKind.KEEP not in kinds(down((1, 64, 768)), several), "the second-level cache does"

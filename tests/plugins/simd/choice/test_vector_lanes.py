@@ -70,7 +70,7 @@ def test_several_gathered_vectors_are_unrolled() -> None:
 
 
 def test_gathered_rows_are_unrolled_if_several_streams_are_prefetched() -> None:
-    target = simd_target(replace(EIGHT, walks=8))
+    target = simd_target(replace(EIGHT, read_streams=8))
 
     def opts(found: Tensor) -> dict[OptKind, int]:
         kernel = loops_for(found.schedule()[-1].ast, target, True)

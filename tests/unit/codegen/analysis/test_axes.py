@@ -27,7 +27,7 @@ def load(address, gate=None):
 
 def test_strides_and_irregular_terms():
     access = access_of(load(ROW * number(4) + K // number(64)))
-    assert access.steps == {ROW: 4} and access.hidden == {K}
+    assert access.steps == {ROW: 4} and access.irregular == {K}
     assert access.depends(K) and access.depends(ROW)
 
 

@@ -171,13 +171,13 @@ def test_terms_in_a_row_that_share_one_index_are_all_added():
 
 def test_the_order_of_terms_is_kept():
     kernel = Kernel(after(kernel_of(sums_of_rows()[0])[0]), VECTOR)
-    (terms,) = [i for i, axis in enumerate(kernel.axes) if axis.home in kernel.ordered]
+    (terms,) = [i for i, axis in enumerate(kernel.axes) if axis.loop in kernel.ordered]
     for kind in (OptKind.UPCAST, OptKind.VECTOR, OptKind.SPLIT, OptKind.PADTO):
         with pytest.raises(OptError):
             kernel.apply(Opt(kind, terms, 4))
     (row,) = [
         i for i, axis in enumerate(kernel.axes)
-        if axis.home in kernel.once and axis.home not in kernel.ordered
+        if axis.loop in kernel.once and axis.loop not in kernel.ordered
     ]  # fmt: skip
     with pytest.raises(OptError, match="illegal|legal"):
         kernel.apply(Opt(OptKind.VECTOR, row, 4))  # 6: parts would overlap, and be added twice

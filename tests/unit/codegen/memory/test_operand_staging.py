@@ -162,10 +162,10 @@ def test_tiles_of_any_size(seed):
 
     def choose(kernel: Kernel) -> list[Opt]:
         reduce = kernel.reduces[0]
-        homes = [axis.home for axis in kernel.axes if axis.kind is AxisKind.GLOBAL]
+        ranges = [axis.loop for axis in kernel.axes if axis.kind is AxisKind.GLOBAL]
         for kind, parts in ((OptKind.UPCAST, (tall, wide)), (OptKind.LOCAL, (rows, columns))):
-            for home, part in zip(homes, parts):
-                place = kernel.axis_of(home, {AxisKind.GLOBAL})
+            for loop, part in zip(ranges, parts):
+                place = kernel.axis_of(loop, {AxisKind.GLOBAL})
                 if part > 1 and place is not None:
                     kernel.apply(Opt(kind, place, part))
         (loop,) = loops_of(reduce)
