@@ -75,7 +75,7 @@ def test_the_kernels_of(case, golden):
     assert "\n".join(text) == golden.file(f"schedules/{case}.uop")
 
 
-@pytest.mark.parametrize("arch", ["x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize("arch", ["x86-64-v3", "x86-64-v4", "aarch64"])
 @pytest.mark.parametrize("case", CASES)
 def test_the_source_of(case, arch, golden):
     device = registry.offline("CPU", arch)
