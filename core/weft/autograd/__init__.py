@@ -1,17 +1,17 @@
-"""Gradients as one more graph over the same nodes; and PyTorch's interface: `Function`, `grad`."""
+"""Automatic differentiation: gradients as graphs, and PyTorch's interface `Function` and `grad`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from weft.autograd.backward import Paths, gradient, leading_to
-from weft.autograd.derivatives import AGAIN, is_checkpoint
+from weft.autograd.backward import Paths, gradient, nodes_between
+from weft.autograd.derivatives import RECOMPUTE, is_checkpoint
 from weft.autograd.functions import Context, Function, grad
 from weft.autograd.rules import RULES
 from weft.base.suggestions import missing_name
 
 __all__ = [
-    "AGAIN",
+    "RECOMPUTE",
     "RULES",
     "Context",
     "Function",
@@ -19,7 +19,7 @@ __all__ = [
     "grad",
     "gradient",
     "is_checkpoint",
-    "leading_to",
+    "nodes_between",
 ]
 
 _EQUIVALENTS = {
@@ -32,7 +32,7 @@ _EQUIVALENTS = {
     **dict.fromkeys(("jacobian", "hessian", "vjp", "jvp"), "y[i].gradient(x) for each row"),
     **dict.fromkeys(
         ("set_detect_anomaly", "detect_anomaly"),
-        "weft.settings.override(CHECK=1): names the first NaN and its line",
+        "weft.settings.override(CHECK=1): reports the first NaN and its line",
     ),
     "gradcheck": "(f(x + h) - f(x - h)) / (2 * h) in float64, beside y.gradient(x)",
     "gradgradcheck": "(f(x + h) - f(x - h)) / (2 * h) of gradients in float64",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from types import MappingProxyType
 
-from weft.autograd.derivatives import AGAIN, is_checkpoint
+from weft.autograd.derivatives import RECOMPUTE, is_checkpoint
 from weft.autograd.history import (
     Identity,
     identity,
@@ -18,7 +18,7 @@ from weft.autograd.history import (
     saved_graph,
     storage,
 )
-from weft.autograd.rules import RULES, STOPS
+from weft.autograd.rules import NON_DIFFERENTIABLE, RULES
 from weft.base.dtype import dtypes
 from weft.base.errors import GradientError
 from weft.base.provenance import Metadata
@@ -36,7 +36,7 @@ _NO_RESULT = 0x7FC5_3A91
 _SAME = (GroupOp.Identity - {Ops.DETACH}) | {Ops.CONTIGUOUS}
 
 
-def leading_to(root: UOp, targets: Sequence[UOp]) -> list[UOp]:
+def nodes_between(root: UOp, targets: Sequence[UOp]) -> list[UOp]:
     """The nodes between `root` and any target through which a gradient flows; sources first."""
     return list(Paths(root, targets).nodes)
 
@@ -44,9 +44,9 @@ def leading_to(root: UOp, targets: Sequence[UOp]) -> list[UOp]:
 class Paths:
     """The paths from a root back to targets, also through memory with a saved graph.
 
-    nodes: those on the paths, sources first. order: all that a gradient of the root visits. graphs:
-    the saved graph of each memory on them. old_versions: by placeholder of an old version, the
-    target whose value it was, or None. reached: the targets at the ends.
+    nodes: the nodes on the paths, sources first. order: all nodes that a gradient of the root
+    visits. graphs: the saved graph of each memory on the paths. old_versions: for each placeholder
+    of an old version, the target that had this value, or None. reached: the targets on the paths.
     """
 
     def __init__(
@@ -81,7 +81,9 @@ class Paths:
                 order[path.pop()] = None
             elif node not in order:
                 op = node.op
-                sources = self._sources(node) if op in _MEMORY or op in STOPS else node.src
+                sources = (
+                    self._sources(node) if op in _MEMORY or op in NON_DIFFERENTIABLE else node.src
+                )
                 if node in ends:
                     sources = ()
                 if not sources:
@@ -96,7 +98,7 @@ class Paths:
 
     def _sources(self, node: UOp) -> tuple[UOp, ...]:
         if node.op not in _MEMORY:
-            return () if node.op in STOPS and node not in self._wanted else node.src
+            return () if node.op in NON_DIFFERENTIABLE and node not in self._wanted else node.src
         graph = saved_graph(node)
         if graph is not None:
             self.graphs[node] = graph
@@ -116,7 +118,7 @@ class Paths:
             elif node in graphs:
                 if graphs[node] in found and dtypes.is_float(node.dtype):
                     found[node] = None
-            elif node.op not in STOPS:
+            elif node.op not in NON_DIFFERENTIABLE:
                 for source in node.src:
                     if source in found:
                         if dtypes.is_float(node.dtype):
@@ -168,7 +170,7 @@ def gradient(
             if target is None:
                 raise _overwritten(node)
             add(target, flowing.reshape(target.shape), node)
-        elif node.op not in STOPS:
+        elif node.op not in NON_DIFFERENTIABLE:
             for source, part in zip(node.src, _parts(node, flowing, paths.nodes)):
                 if part is not None and source in paths.nodes:
                     add(source, part, node)
@@ -186,7 +188,7 @@ def _parts(node: UOp, flowing: UOp, path: Container[UOp]) -> Sequence[UOp | None
         raise GradientError(
             f"no gradient is known for {node.op.name}",
             asked=f"a gradient through {node.op}",
-            try_="x.detach() where no gradient is meant to flow",
+            try_="x.detach() if no gradient should flow there",
         )
     return rule(node, flowing)
 
@@ -194,8 +196,8 @@ def _parts(node: UOp, flowing: UOp, path: Container[UOp]) -> Sequence[UOp | None
 def _from_memory(
     found: list[UOp | None], paths: Paths, arrivals: Mapping[UOp, UOp]
 ) -> list[UOp | None]:
-    """Gradients that read realized values from memory. Values of checkpoints are computed again,
-    but not before the gradient has arrived (`arrivals`)."""
+    """Gradients that read realized values from memory. Values of checkpoints are recomputed, but
+    not before the gradient arrives (`arrivals`)."""
     there = _in_memory(paths.graphs)
     done: dict[UOp, UOp] = {}
     stack = [(node, False) for node in found if node is not None]
@@ -253,7 +255,7 @@ def _copies_in(checkpoint: UOp) -> list[UOp]:
         if node not in seen:
             seen.add(node)
             stack.extend(node.src[:1] if is_checkpoint(node) else node.src)
-            if node.op is Ops.CONTIGUOUS and node.arg is not None and node.arg[0] == AGAIN:
+            if node.op is Ops.CONTIGUOUS and node.arg is not None and node.arg[0] == RECOMPUTE:
                 found.append(node)
     return found
 
@@ -279,9 +281,9 @@ def _after(value: UOp, arrival: UOp) -> UOp:
 def _overwritten(memory: UOp) -> GradientError:
     return GradientError(
         "memory that the gradient needs has been overwritten",
-        asked="a gradient through values that are computed already",
-        because=f"memory of shape {memory.shape} that they were computed from was written since",
-        try_="call backward before the write, or write into a copy: x.clone()",
+        asked="a gradient through realized values",
+        because=f"their input, memory of shape {memory.shape}, was overwritten later",
+        try_="call backward before the write, or write to a copy: x.clone()",
     )
 
 
@@ -294,7 +296,7 @@ def _with_provenance(part: UOp, node: UOp) -> UOp:
             stack = [part]
             while stack:
                 fresh = stack.pop()
-                if fresh.src and fresh.meta is None:  # numbers are shared by all
+                if fresh.src and fresh.meta is None:  # constants are shared between graphs
                     _set_meta(fresh, mark)
                     stack += fresh.src
     return part

@@ -1,13 +1,13 @@
 """Custom derivatives: functions with a vector-Jacobian product of their own, as in PyTorch.
 Also: custom VJP, gradient rules.
 
-Gradients with respect to given tensors follow the interface of `torch.autograd`, too.
+`grad` computes gradients with respect to given tensors. Its interface is `torch.autograd.grad`.
 
-This layer is below that of tensors: it takes as a tensor whatever has the methods of one.
+This layer is below that of tensors: a tensor is any object with the methods of one.
 
-A result of `Function.apply` is a SLOPE node over the value, the inputs, and a UNIQUE node
-that stands for the call. `TABLE` has the rule of each call for as long as that node lives, so that
-copies of the graph find it, too.
+A result of `Function.apply` is a CUSTOM_VJP node. Its sources are the value, the inputs, and a
+UNIQUE node that identifies the call. `VJP_RULES` holds the rule of each call as long as that UNIQUE
+node lives. Copies of the graph share the node, so that they find the rule too.
 
 Source: PyTorch, `torch.autograd.Function`; JAX, `jax.custom_vjp`.
 """
@@ -27,9 +27,9 @@ from weft.uop import Ops, UOp
 
 Rule = Callable[[int, UOp], Sequence["UOp | None"]]
 
-TABLE: WeakKeys[UOp, Rule] = WeakKeys()
-"""By the node that stands for a call: (number of the result, gradient of it) -> one part for each
-input that is a tensor."""
+VJP_RULES: WeakKeys[UOp, Rule] = WeakKeys()
+"""The gradient rule of each call, by its UNIQUE node. A rule maps (number of a result, gradient of
+that result) to one gradient for each input that is a tensor."""
 
 _numbers = count()
 
@@ -39,8 +39,8 @@ def _is_tensor(value: Any) -> bool:
 
 
 class Context:
-    """What `forward` leaves for `backward`: tensors by `save_for_backward`, anything else as
-    attributes."""
+    """The state that `forward` passes to `backward`: tensors by `save_for_backward`, other values
+    as attributes."""
 
     if TYPE_CHECKING:
 
@@ -49,41 +49,41 @@ class Context:
 
     def __init__(self, needs: tuple[bool, ...]) -> None:
         self.needs_input_grad = needs
-        """For each argument of `forward` whether it is a tensor that requires gradients."""
+        """For each argument of `forward`: whether it is a tensor that requires a gradient."""
         self.saved_tensors: tuple[Any, ...] = ()
-        """What was given to `save_for_backward`."""
+        """The arguments of the last `save_for_backward`."""
         self._constant: set[int] = set()
         self._materialize = True
 
     def save_for_backward(self, *tensors: Any) -> None:
-        """Keep tensors for `backward`, which finds them in `saved_tensors`."""
+        """Save tensors for `backward`, which reads them from `saved_tensors`."""
         self.saved_tensors = tensors
 
     def mark_non_differentiable(self, *results: Any) -> None:
-        """Results that no gradient flows through."""
+        """Mark results as constants: no gradient flows through them."""
         self._constant.update(id(each) for each in results)
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether `backward` is given zeros, or None, for results without a gradient."""
+        """Set whether `backward` receives zeros (True) or None for results without a gradient."""
         self._materialize = value
 
     def mark_dirty(self, *_tensors: Any) -> None:
-        """:raises GradientError: always. A function does not write into its arguments."""
+        """:raises GradientError: always. A function cannot write to its arguments."""
         raise GradientError(
-            "a function with a derivative of its own does not write into its arguments",
+            "a Function does not write to its arguments",
             asked="ctx.mark_dirty(...)",
-            try_="a new tensor as the result",
+            try_="return a new tensor as the result",
         )
 
 
 class Function:
-    """A function with a derivative of its own. Derive from it, and define `forward` and `backward`.
+    """Base class of functions with a custom derivative. Subclasses define `forward`, `backward`.
 
-    `forward(ctx, *args)` gives a tensor or a tuple; `backward(ctx, *gradients)` is given the
-    gradient of each result and gives that of each argument, None for those that have none. Both
-    are static, and called by `apply`; with `setup_context(ctx, inputs, output)` `forward` takes no
-    `ctx`. Of a function with several results `backward` is called once for each, with zeros for
-    the others, and what it gives is added.
+    `forward(ctx, *args)` returns a tensor or a tuple of tensors. `backward(ctx, *gradients)` takes
+    the gradient of each result. It returns the gradient of each argument, or None for an argument
+    without one. Both are static methods, and `apply` calls them. If the class defines
+    `setup_context(ctx, inputs, output)`, `forward` takes no `ctx`. For several results, `backward`
+    runs once for each of them, with zeros for the others. The gradients are added.
 
     >>> class Square(weft.autograd.Function):
     ...     @staticmethod
@@ -102,21 +102,21 @@ class Function:
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """The value. :raises NotImplementedError: unless a derived class defines it."""
+        """Compute the value. :raises NotImplementedError: unless a subclass defines it."""
         raise NotImplementedError("forward(ctx, *args)")
 
     @staticmethod
     def backward(*args: Any, **kwargs: Any) -> Any:
-        """The gradients. :raises NotImplementedError: unless a derived class defines it."""
+        """Compute the gradients. :raises NotImplementedError: unless a subclass defines it."""
         raise NotImplementedError("backward(ctx, *gradients)")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        """What is kept for `backward`, where `forward` takes no `ctx`."""
+        """Save values for `backward`; for a `forward` without `ctx`."""
 
     @classmethod
     def apply(cls, *args: Any) -> Any:
-        """The result of `forward`, with the derivative that `backward` says.
+        """Call `forward`; the gradient rule of its result is `backward`.
 
         :raises WrongKind: if a result is no tensor.
         """
@@ -133,19 +133,19 @@ class Function:
             if not _is_tensor(each):
                 raise WrongKind(
                     "the results of a function are tensors",
-                    asked=f"{cls.__name__}.apply(...) that gives {shown(each)}",
+                    asked=f"{cls.__name__}.apply(...) that returns {shown(each)}",
                     because=f"that is {kind_of(each)}",
-                    try_="other values as attributes of ctx, or beside the function",
+                    try_="store other values as attributes of ctx",
                 )
         call = _Call(cls, ctx, args, results)
         token = UOp(Ops.UNIQUE, arg=(CUSTOM, next(_numbers)))
-        TABLE[token] = call.parts  # which does not know the token: the two go together
-        made = tuple([call.marked(i, each, tensors, token) for i, each in enumerate(results)])
+        VJP_RULES[token] = call.vjp  # has no reference to the token: no reference cycle
+        made = tuple([call.with_vjp(i, each, tensors, token) for i, each in enumerate(results)])
         return made[0] if single else made
 
 
 class _Call:
-    """One call of a Function: what its rule needs."""
+    """One call of a Function, with the facts that its gradient rule needs."""
 
     def __init__(
         self, owner: type[Function], ctx: Context, args: tuple[Any, ...], results: Sequence[Any]
@@ -156,8 +156,8 @@ class _Call:
         self._constant = [id(each) in ctx._constant for each in results]
         self._kind: Any = None
 
-    def marked(self, number: int, value: Any, tensors: list[Any], token: UOp) -> Any:
-        """A result as others see it."""
+    def with_vjp(self, number: int, value: Any, tensors: list[Any], token: UOp) -> Any:
+        """The result of this number as a CUSTOM_VJP node; detached if it is a constant."""
         detached = value.detach()
         known = dtypes.is_float(value.dtype) and not self._constant[number]
         if not known or not any(each.requires_grad for each in tensors):
@@ -165,10 +165,12 @@ class _Call:
         self._kind = type(detached)
         sources = (value.uop, *(each.uop for each in tensors), token)
         first, *others = tensors
-        return first._wrap_with(UOp(Ops.SLOPE, value.dtype, sources, (CUSTOM, number)), *others)
+        return first._wrap_with(
+            UOp(Ops.CUSTOM_VJP, value.dtype, sources, (CUSTOM, number)), *others
+        )
 
-    def parts(self, number: int, upstream: UOp) -> list[UOp | None]:
-        """The gradient of the result of this number, as one part for each tensor."""
+    def vjp(self, number: int, upstream: UOp) -> list[UOp | None]:
+        """Vector-Jacobian product of one result: the gradient of each argument that is a tensor."""
         name = self._owner.__name__
         given: list[Any] = [None] * len(self._results)
         for i, (shape, dtype, device) in enumerate(self._results):
@@ -182,17 +184,20 @@ class _Call:
             found.pop()
         if len(found) != len(self._args):
             raise GradientError(
-                "backward gives a gradient for each argument of forward",
+                "backward returns a gradient for each argument of forward",
                 asked=f"{name}.backward",
-                because=f"it gave {len(found)}, and there are {len(self._args)} arguments",
-                try_="None for arguments that have no gradient",
+                because=f"it returned {len(found)}, and there are {len(self._args)} arguments",
+                try_="return None for arguments that have no gradient",
             )
         tensors = [(each, facts) for each, facts in zip(found, self._args) if facts is not None]
-        return [_part(name, each, *facts) for each, facts in tensors]
+        return [_checked_gradient(name, each, *facts) for each, facts in tensors]
 
 
-def _part(name: str, gradient: Any, dtype: Any, shape: Any) -> UOp | None:
-    """A gradient that `backward` gave, checked, in the dtype of its argument."""
+def _checked_gradient(name: str, gradient: Any, dtype: Any, shape: Any) -> UOp | None:
+    """A gradient that `backward` returned, in the dtype of its argument.
+
+    :raises ShapeError: if it is no tensor of the shape of the argument.
+    """
     if gradient is None:
         return None
     if not _is_tensor(gradient) or gradient.shape != shape:
@@ -200,22 +205,24 @@ def _part(name: str, gradient: Any, dtype: Any, shape: Any) -> UOp | None:
         raise ShapeError(
             "a gradient is a tensor of the shape of its argument",
             asked=f"{name}.backward",
-            because=f"it gave {what} for an argument of shape {shape}",
+            because=f"it returned {what} for an argument of shape {shape}",
         )
     node: UOp = gradient.uop
     return node if node.dtype is dtype else node.cast(dtype)
 
 
-def custom_parts(node: UOp, upstream: UOp) -> list[UOp | None]:
-    """The parts of the sources of a SLOPE node of a Function. :raises GradientError: if the call is
-    not known, in another process."""
-    rule = TABLE.get(node.src[-1])
+def custom_vjp(node: UOp, upstream: UOp) -> list[UOp | None]:
+    """The gradient of each source of the CUSTOM_VJP node of a Function.
+
+    :raises GradientError: in a process other than that of the call: the rule is not known there.
+    """
+    rule = VJP_RULES.get(node.src[-1])
     if rule is None:
         raise GradientError(
-            "the derivative of this function is not known here",
+            "the derivative of this function is not known in this process",
             asked="a gradient through a weft.autograd.Function",
-            because="graphs do not take Python functions to other processes",
-            try_="the call of the function, and backward, in one process",
+            because="a pickled graph contains no Python functions",
+            try_="call the function and backward in one process",
         )
     return [None, *rule(node.arg[1], upstream), None]
 
@@ -230,26 +237,25 @@ def grad(
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Any, ...]:
-    """The gradients of the sum of all outputs with respect to each input, as `Tensor.gradient`
-    gives them for one output.
+    """The gradients of the sum of all outputs with respect to each input.
 
-    :param grad_outputs: weights of the elements of each output; None where that is one number.
-    :param retain_graph: has no effect: graphs stay.
-    :param create_graph: whether gradients flow through the results in turn.
-    :param allow_unused: None rather than an error for inputs that no output depends on.
-    :param materialize_grads: zeros for those.
+    Each is equal to `Tensor.gradient` of that sum.
+
+    :param grad_outputs: weights of the elements of each output; None for an output of one element.
+    :param retain_graph: has no effect: a graph is never freed by a gradient.
+    :param create_graph: whether the results have gradients themselves.
+    :param allow_unused: return None, not an error, for inputs that no output depends on.
+    :param materialize_grads: return zeros for those inputs.
     :raises GradientError: as `Tensor.gradient` does.
 
-    >>> x = Tensor([2.0, 3.0], requires_grad=True)
-    >>> (slope,) = weft.autograd.grad((x * x).sum(), x)
-    >>> slope.tolist()
+
     [4.0, 6.0]
     """
     if is_grads_batched:
         raise GradientError(
             "weights are not batched",
             asked="grad(is_grads_batched=True)",
-            try_="a call for each row of the weights",
+            try_="call grad once for each row of the weights",
         )
     results = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
     targets = list(inputs) if isinstance(inputs, (tuple, list)) else [inputs]
@@ -259,15 +265,15 @@ def grad(
     for each in (*results, *targets):
         if not _is_tensor(each):
             raise WrongKind(
-                "gradients are of tensors, with respect to tensors",
+                "outputs and inputs of grad are tensors",
                 asked=f"grad of {shown(each)}",
                 because=f"that is {kind_of(each)}",
             )
     if len(weights) != len(results):
         raise GradientError(
-            "there are weights for each output",
+            "grad takes weights for each output",
             asked=f"grad of {len(results)} outputs with {len(weights)} weights",
-            try_="grad_outputs=None for outputs of one number each",
+            try_="grad_outputs=None if each output has one element",
         )
     total, weight = results[0], weights[0]
     if len(results) > 1:
@@ -280,18 +286,18 @@ def grad(
 
 
 def _weighted(outputs: list[Any], weights: list[Any]) -> Any:
-    """The sum of the elements of all outputs, each with its weight."""
+    """The weighted sum of the elements of all outputs."""
     total = None
     for output, weight in zip(outputs, weights):
         if weight is None and output.numel() != 1:
-            output.gradient()  # says that weights are needed
+            output.gradient()  # raises: an output of several elements needs weights
         part = (output if weight is None else output * weight).sum()
         total = part if total is None else total + part
     return total
 
 
 def _or_none(total: Any, target: Any, weight: Any) -> Any:
-    """The gradient with respect to one input, or None where nothing depends on it."""
+    """The gradient with respect to one input; None if the total does not depend on it."""
     total.gradient(target, gradient=weight, materialize_grads=True)  # raises for other reasons
     try:
         return total.gradient(target, gradient=weight)[0]

@@ -1,8 +1,12 @@
-"""The gradient of every operation, in one table: rule(node, upstream) -> one part per source.
+"""Gradient rules: the vector-Jacobian product of every operation, in one table.
+Also: VJP rules, adjoint rules, pullbacks.
 
-A rule builds nodes from the node, its sources and the gradient that flows into it; a part has the
-shape and dtype of its source, and is None where nothing flows. Constants of rank 0 stand for their
-broadcast and get no gradient. Sums over repeated elements of short floats are taken in float32.
+`rule(node, upstream)` returns one gradient for each source. `upstream` is the gradient of the node.
+A gradient has the shape and dtype of its source; None: no gradient flows to that source. Constants
+of rank 0 represent their broadcast and get no gradient. The gradient of EXPAND sums half-precision
+floats in float32.
+
+Source: A. Griewank, A. Walther, "Evaluating Derivatives", SIAM 2008, chapter 3 (reverse mode).
 """
 
 from __future__ import annotations
@@ -11,9 +15,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from weft.autograd.crop import cropped
-from weft.autograd.derivatives import AGAIN, CUSTOM, is_checkpoint, times_derivative
-from weft.autograd.functions import custom_parts
+from weft.autograd.derivatives import CUSTOM, RECOMPUTE, is_checkpoint, named_vjp
+from weft.autograd.functions import custom_vjp
+from weft.autograd.shrink_pushdown import push_down_shrink
 from weft.base.dtype import ImageDType, dtypes
 from weft.base.errors import GradientError
 from weft.base.promotion import sum_acc_dtype
@@ -23,20 +27,20 @@ from weft.uop import GroupOp, Ops, UOp, laid_out
 Rule: TypeAlias = Callable[[UOp, UOp], Sequence[UOp | None]]
 
 RULES: dict[Ops, Rule] = {}
-"""Which rule belongs to which operation."""
+"""The gradient rule of each operation."""
 
-STOPS = GroupOp.Comparison | {
+NON_DIFFERENTIABLE = GroupOp.Comparison | {
     Ops.DETACH, Ops.BITCAST, Ops.IDIV, Ops.AND, Ops.OR, Ops.XOR, Ops.SHL, Ops.SHR,
     Ops.THREEFRY, Ops.BUFFER, Ops.BUFFER_VIEW, Ops.CONST, Ops.BIND, Ops.DEFINE_VAR, Ops.DEVICE,
     Ops.UNIQUE, Ops.KERNEL, Ops.MULTI, Ops.MSTACK,
 }  # fmt: skip
-"""What no gradient flows through."""
+"""Operations that no gradient flows through."""
 
 _LN_2 = math.log(2.0)
 
 
 def rule(*ops: Ops) -> Callable[[Rule], Rule]:
-    """Enter a function into the table."""
+    """Register a function as the rule of these operations."""
 
     def enter(function: Rule) -> Rule:
         RULES.update(dict.fromkeys(ops, function))
@@ -53,12 +57,12 @@ def _zeros(like: UOp) -> UOp:
 
 
 def _choose(condition: UOp, yes: UOp, no: UOp | float) -> UOp:
-    """`no` may be a number; of two constants the chosen shape is that of the condition."""
+    """WHERE; `no` may be a number. A choice of two constants has the shape of the condition."""
     return condition.alu(Ops.WHERE, yes, no if isinstance(no, UOp) else UOp.const(yes.dtype, no))
 
 
 def summed(value: UOp, axes: tuple[int, ...]) -> UOp:
-    """Summed over `axes`, which stay as size one; short floats in float32."""
+    """The sum over `axes`, which keep size 1; half-precision floats are summed in float32."""
     if not axes:
         return value
     wide = sum_acc_dtype(value.dtype)
@@ -70,37 +74,37 @@ def summed(value: UOp, axes: tuple[int, ...]) -> UOp:
 
 @rule(Ops.CAST)
 def cast(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
-    """Converted back; how a value is stored, as an image, says nothing of its gradient."""
+    """g, cast to the dtype of the source; for an image to the dtype of its elements"""
     given = node.src[0].dtype
     return (upstream.cast(given.base if isinstance(given, ImageDType) else given),)
 
 
 @rule(Ops.CONTIGUOUS, Ops.FUSE, Ops.NOOP)
 def unchanged(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
-    """The value is that of the source."""
+    """g: the value is that of the source"""
     return (upstream,)
 
 
-@rule(Ops.SLOPE)
+@rule(Ops.CUSTOM_VJP)
 def named_derivative(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
-    """g times the derivative that the function is known to have; g, to what is computed again; what
-    the function says itself"""
+    """g times the closed-form derivative; for a checkpoint g, to the recomputed value; for a
+    `weft.autograd.Function` the result of its `backward`"""
     if node.arg[0] == CUSTOM:
-        return custom_parts(node, upstream)
+        return custom_vjp(node, upstream)
     if is_checkpoint(node):
         return (None, upstream)
-    return (None, times_derivative(node, upstream))
+    return (None, named_vjp(node, upstream))
 
 
 @rule(Ops.CONTIGUOUS_BACKWARD)
 def contiguous_backward(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
-    """The gradient is materialised."""
+    """g, materialized"""
     return (upstream.contiguous(),)
 
 
 @rule(Ops.COPY)
 def copy(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
-    """Copied back to where the source is; cut as it is, where that is memory in parts."""
+    """g, copied to the device of the source; for a sharded source, sharded like it"""
     source = node.src[0]
     if upstream.op is Ops.CONST:
         return (UOp.const(upstream.dtype, upstream.arg, source.device), None)
@@ -111,13 +115,13 @@ def copy(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
 
 @rule(Ops.ASSIGN)
 def assign(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
-    """To what was written, if all was overwritten."""
+    """g, to the written value. :raises GradientError: for a write to a part of the memory."""
     if node.arg is not None:
         raise GradientError(
             "no gradient flows through a write to a part of memory",
             asked=f"a gradient through a write to {node.shape}",
-            because="what was overwritten is not kept",
-            try_="write into a value that is not realized, or x.detach()",
+            because="the overwritten values are not saved",
+            try_="write to a value that is not realized, or detach it: x.detach()",
         )
     return (None, upstream)
 
@@ -212,7 +216,7 @@ def remainder(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
 
 @rule(Ops.POW)
 def power(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
-    """g b a**(b-1), g a**b ln(a): where a is 0 they are 0 for b = 0, and what the limit says."""
+    """g b a**(b-1), g a**b ln(a); at a = 0 the first is 0 if b = 0, and the second is its limit"""
     a, b = node.src
     zero = a.eq(0.0)
     derivative = b * a.alu(Ops.POW, b - 1.0)
@@ -224,7 +228,7 @@ def power(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
 
 @rule(Ops.MAX)
 def maximum(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
-    """To the larger; half to each where they are equal"""
+    """g, to the larger; half of it to each if they are equal"""
     a, b = node.src
     half = _choose(a.eq(b), upstream * 0.5, 0.0)
     return (_choose(b < a, upstream, half), _choose(a < b, upstream, half))
@@ -232,7 +236,7 @@ def maximum(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
 
 @rule(Ops.WHERE)
 def where(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
-    """To the one that was chosen"""
+    """g, to the selected source"""
     condition = node.src[0]
     zero = UOp.const(node.dtype, 0.0)
     return (
@@ -247,20 +251,20 @@ def where(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
 
 @rule(Ops.REDUCE_AXIS)
 def reduce_axis(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
-    """ADD: g everywhere. MAX: shared between the largest. MUL: g times the product of the others"""
+    """ADD: g. MAX: g divided equally among the maxima. MUL: g times the product of the others"""
     source = node.src[0]
     op, axes = node.arg.op, node.arg.axes
     flowing = upstream.expand(source.shape)
     if op is Ops.ADD:
         return (flowing,)
     if op is Ops.MAX:
-        # counted in integers: a half has no number for 70,000 equal elements
+        # count in integers: float16 ends at 65504, and there may be more equal elements
         largest = source.eq(node.expand(source.shape))
         wide = sum_acc_dtype(node.dtype)
         count = largest.cast(dtypes.int32).reduce(Ops.ADD, axes).cast(wide)
         share = (upstream.cast(wide) / count).cast(node.dtype)
         return (largest.cast(node.dtype) * share.expand(source.shape),)
-    # Of a product with zeros: two or more leave nothing, one leaves something only for itself.
+    # two or more zeros: all derivatives are 0; one zero: only its own derivative is not 0
     zero = source.eq(0.0)
     zeros = zero.cast(dtypes.int32).reduce(Ops.ADD, axes).expand(source.shape)
     factor = zero.alu(Ops.WHERE, UOp.const(node.dtype, 1.0), source)
@@ -271,9 +275,11 @@ def reduce_axis(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
 
 
 def _product_of_others(source: UOp, axes: tuple[int, ...], value: UOp) -> UOp:
-    """`value`, which is for every element the product of the others along `axes`, differentiable
-    at zeros too: that is written out, every element against all, and costs nothing unless a further
-    gradient is requested."""
+    """`value`, the product of the other elements along `axes`, also differentiable at zeros.
+
+    The gradient of the result flows through a second graph: for every element, the product of all
+    with the element itself replaced by 1. Only second derivatives compute that graph.
+    """
     shape = source.shape
     order = (*(axis for axis in range(len(shape)) if axis not in axes), *axes)
     plain = all(isinstance(size, int) and size > 0 for size in shape)
@@ -281,7 +287,7 @@ def _product_of_others(source: UOp, axes: tuple[int, ...], value: UOp) -> UOp:
         return value
     moved = tuple([shape[axis] for axis in order])
     rest, count = moved[: len(moved) - len(axes)], math.prod(shape[axis] for axis in axes)
-    # a diagonal: rows of a one and zeros, each longer by one than it will be
+    # the diagonal mask: a row of one 1 and `count` zeros, repeated, then cut to rows of `count`
     ones = UOp.const(dtypes.bool, True, source.device).reshape((1, 1)).expand((count, 1))
     line = ones.pad(((0, 0), (0, count))).reshape((count * (count + 1),))
     own = line.shrink(((0, count * count),)).reshape((*(1,) * len(rest), count, count))
@@ -289,7 +295,7 @@ def _product_of_others(source: UOp, axes: tuple[int, ...], value: UOp) -> UOp:
     left = own.expand(every.shape).alu(Ops.WHERE, UOp.const(source.dtype, 1.0), every)
     product = left.reduce(Ops.MUL, (len(rest) + 1,)).reshape(moved)
     back = product.permute(tuple(sorted(range(len(order)), key=order.__getitem__)))
-    return UOp(Ops.SLOPE, value.dtype, (value, back), (AGAIN,))
+    return UOp(Ops.CUSTOM_VJP, value.dtype, (value, back), (RECOMPUTE,))
 
 
 # ---- movement ------------------------------------------------------------------------------------
@@ -297,11 +303,11 @@ def _product_of_others(source: UOp, axes: tuple[int, ...], value: UOp) -> UOp:
 
 @rule(*GroupOp.Movement)
 def movement(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
-    """Moved back; repeated elements are summed, and of a sum no more than will be seen"""
+    """g, through the inverse movement: EXPAND becomes a sum, PAD becomes SHRINK"""
     shape = node.src[0].shape
     op, arg = inverse_move(node.op, node.arg, shape)
     if op is Ops.REDUCE_AXIS:
         return (summed(upstream, arg),)
     if op is Ops.SHRINK:
-        return (cropped(upstream, arg),)
+        return (push_down_shrink(upstream, arg),)
     return (UOp(op, upstream.dtype, (upstream,), arg),)

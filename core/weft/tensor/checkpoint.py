@@ -1,10 +1,10 @@
 """Activation checkpointing: `backward` recomputes the intermediate values of a function.
 Also: gradient checkpointing, rematerialization.
 
-The value of a checkpoint has two graphs. Whoever reads it reads the one; gradients flow through the
-other, the same over copies of the arguments, so that no kernel of the one is a kernel of the other.
-The copies are made when the gradient arrives (see `weft.autograd.backward`), and so is what is
-computed of them: between the two no intermediate value is in memory.
+The value of a checkpoint has two graphs. Readers use the first one. Gradients flow through the
+second one, which computes the same value from copies of the arguments. The two graphs therefore
+share no kernels. The copies are made when the gradient arrives (see `weft.autograd.backward`).
+Between the two computations, no intermediate value is in memory.
 
 Source: T. Chen, B. Xu, C. Zhang, C. Guestrin, "Training Deep Nets with Sublinear Memory Cost"
 (arXiv 1604.06174, 2016).
@@ -16,7 +16,7 @@ import itertools
 from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, TypeVar
 
-from weft.autograd import AGAIN
+from weft.autograd import RECOMPUTE
 from weft.base.arguments import shown, too_deep
 from weft.base.errors import ArgumentError
 from weft.tensor.protocol import TensorBase, grad_enabled, record
@@ -29,12 +29,12 @@ _numbers = itertools.count()
 
 
 def checkpoint(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """`function(*args, **kwargs)`, of which `backward` computes again what lies inside.
+    """`function(*args, **kwargs)`; `backward` recomputes its intermediate values.
 
-    It costs the time of the function once more, and saves the memory of all that it computes but
-    its results. The same numbers come out, random ones as well. Tensors among the arguments, also
-    in lists, tuples and dicts, are where computing begins again; gradients flow to them, and to
-    what the function reaches by itself, its parameters. Checkpoints may be nested.
+    This saves the memory of all intermediate values, and costs the time of one more call. The
+    recomputed values are equal, random ones as well. The recomputation starts from the tensors
+    among the arguments, also those in lists, tuples and dicts. Gradients flow to them, and to the
+    parameters that the function reads itself. Checkpoints may be nested.
 
     :raises ArgumentError: if `function` cannot be called.
 
@@ -46,12 +46,12 @@ def checkpoint(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R
     """
     if not callable(function):
         raise ArgumentError(
-            "a checkpoint is of a function",
+            "checkpoint takes a function",
             asked=f"checkpoint({shown(function)}, ...)",
             try_="checkpoint(layer, x), not checkpoint(layer(x))",
         )
     given = _tensors_in((args, kwargs), "the arguments of a checkpoint")
-    # parameters are there already; of those alone nothing else could be computed again
+    # parameters stay in memory: they need no copies, unless all arguments are parameters
     given = [t for t in given if not (t._requires_grad and t.is_leaf)] or given
     result = function(*args, **kwargs)
     if not grad_enabled() or not any(
@@ -59,19 +59,19 @@ def checkpoint(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R
     ):
         return result
     again = {
-        node: record(Ops.CONTIGUOUS, node.dtype, (node,), (AGAIN, next(_numbers)))
+        node: record(Ops.CONTIGUOUS, node.dtype, (node,), (RECOMPUTE, next(_numbers)))
         for node in dict.fromkeys(t._uop for t in given)
     }
     return _mapped(result, lambda tensor: _marked(tensor, again))
 
 
 def _marked(tensor: Any, again: Mapping[UOp, UOp]) -> Any:
-    """`tensor`, whose gradient flows through its graph over `again` in the place of arguments."""
+    """`tensor` as a checkpoint: its gradient flows through its graph over the copies in `again`."""
     node = tensor._uop
     other = node.substitute(again)
     if other is node or not tensor._requires_grad or node in again:
         return tensor
-    return tensor._wrap(record(Ops.SLOPE, node.dtype, (node, other), (AGAIN,)))
+    return tensor._wrap(record(Ops.CUSTOM_VJP, node.dtype, (node, other), (RECOMPUTE,)))
 
 
 def _tensors_in(tree: Any, what: str) -> list[Any]:
@@ -84,7 +84,7 @@ def _tensors_in(tree: Any, what: str) -> list[Any]:
 
 
 def _mapped(tree: Any, function: Callable[[Any], Any]) -> Any:
-    """Lists, tuples and dicts with a function of every tensor in the place of it."""
+    """The same lists, tuples and dicts, with `function(tensor)` in the place of every tensor."""
     if isinstance(tree, TensorBase):
         return function(tree)
     if isinstance(tree, dict):

@@ -7,7 +7,7 @@ from types import NoneType
 from typing import TYPE_CHECKING
 from weakref import ref
 
-from weft.autograd import history, leading_to
+from weft.autograd import history, nodes_between
 from weft.autograd.history import saved_graph, storage
 from weft.base.dtype import ImageDType
 from weft.schedule import is_counter
@@ -110,7 +110,7 @@ def replace_in_graphs(becomes: Mapping[UOp, UOp], written: Sequence[UOp] = ()) -
     leaves += leaf_nodes()
     leaves += former_identities(owned)
     roots = {t._uop: None for t in waiting if leaves and _may_need_gradient(t, becomes)}
-    on_paths = leading_to(UOp(Ops.SINK, src=tuple(roots)), leaves) if roots else []
+    on_paths = nodes_between(UOp(Ops.SINK, src=tuple(roots)), leaves) if roots else []
     before = history.timestamp()
     _note_writes(becomes, finals)
     note_moves([t for t in waiting if t._requires_grad and t.is_leaf], becomes)
@@ -191,13 +191,13 @@ def _as_saved_graphs_see(
     """`becomes` for saved graphs, which keep movement and marker ops.
 
     A detached value of memory through which gradients flow stays detached. A marker op on memory
-    without a saved graph (a SLOPE of a leaf) stays. A value below a marker op stays: the graph of
-    the memory has the marker.
+    without a saved graph (a CUSTOM_VJP of a leaf) stays. A value below a marker op stays: the graph
+    of the memory has the marker.
     """
     seen: dict[UOp, UOp] = {}
     marked = set()
     for node, _ in fresh.values():
-        while node.op in _MARKS and node.op is not Ops.SLOPE:
+        while node.op in _MARKS and node.op is not Ops.CUSTOM_VJP:
             node = node.src[0]
             marked.add(node)
     for node, value in becomes.items():

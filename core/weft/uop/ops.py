@@ -108,7 +108,7 @@ class Ops(Member, int):
     CUSTOM = auto()  # a raw statement; arg: format string
     CUSTOMI = auto()  # a raw expression; arg: format string
     # derivatives
-    SLOPE = auto()  # (value, argument): identity of a named function's value; arg: its name, ...
+    CUSTOM_VJP = auto()  # (value, argument): value, with the gradient rule that arg names
     # between work items
     COMMIT = auto()  # closes a group of asynchronous copies; arg: name
     WAIT = auto()  # arg: (n, name): until all but the last n groups of copies are complete
@@ -141,7 +141,7 @@ class GroupOp:
     UnsafePad = frozenset(
         {Ops.RECIP, Ops.LOG2, Ops.EXP2, Ops.IDIV, Ops.MOD, Ops.POW, Ops.FDIV, Ops.CMPEQ}
     )
-    Identity = frozenset({Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.FUSE, Ops.NOOP, Ops.SLOPE})
+    Identity = frozenset({Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.FUSE, Ops.NOOP, Ops.CUSTOM_VJP})
     # schedule items that are carried out without a compiled program
     Meta = frozenset({Ops.COPY, Ops.BUFFER_VIEW})
     Defines = frozenset({Ops.DEFINE_GLOBAL, Ops.DEFINE_LOCAL, Ops.DEFINE_REG})

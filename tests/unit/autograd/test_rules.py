@@ -3,8 +3,8 @@
 import pytest
 
 from weft import Tensor
-from weft.autograd.derivatives import DERIVATIVES, GATES
-from weft.autograd.rules import RULES, STOPS
+from weft.autograd.derivatives import DERIVATIVES, MASK_DERIVATIVES
+from weft.autograd.rules import NON_DIFFERENTIABLE, RULES
 from weft.base.dtype import dtypes
 from weft.uop import GroupOp, Ops, UOp
 
@@ -20,8 +20,8 @@ NO_VALUES = {
 
 
 def test_every_operation_has_a_rule_or_stops():
-    assert set(RULES) | STOPS | NO_VALUES | {Ops.IOTA} == set(Ops)
-    assert not set(RULES) & STOPS and not (set(RULES) | STOPS) & NO_VALUES
+    assert set(RULES) | NON_DIFFERENTIABLE | NO_VALUES | {Ops.IOTA} == set(Ops)
+    assert not set(RULES) & NON_DIFFERENTIABLE and not (set(RULES) | NON_DIFFERENTIABLE) & NO_VALUES
 
 
 def test_what_computes_on_floats_has_a_rule():
@@ -30,7 +30,7 @@ def test_what_computes_on_floats_has_a_rule():
     assert computes - GroupOp.Comparison - whole - {Ops.BITCAST} <= set(RULES)
 
 
-@pytest.mark.parametrize("op", sorted(GroupOp.ALU - STOPS, key=lambda op: op.name))
+@pytest.mark.parametrize("op", sorted(GroupOp.ALU - NON_DIFFERENTIABLE, key=lambda op: op.name))
 def test_parts_have_the_shape_and_dtype_of_their_sources(op):
     count = 3 if op in GroupOp.Ternary else 1 if op in GroupOp.Unary else 2
     sources = [Tensor.empty(2, 3, dtype="double").uop for _ in range(count)]
@@ -44,7 +44,7 @@ def test_parts_have_the_shape_and_dtype_of_their_sources(op):
 
 
 def test_a_gate_is_no_slope():
-    assert not set(GATES) & set(DERIVATIVES)
+    assert not set(MASK_DERIVATIVES) & set(DERIVATIVES)
 
 
 def test_nothing_flows_through_a_closed_gate():

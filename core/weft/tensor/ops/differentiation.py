@@ -154,8 +154,8 @@ class DifferentiationMixin(TensorBase):
             target is not of floats.
 
         >>> x = Tensor([2.0, 3.0], requires_grad=True)
-        >>> (slope,) = (x * x * x).sum().gradient(x)
-        >>> slope.tolist()
+        >>> (gradient,) = (x * x * x).sum().gradient(x)
+        >>> gradient.tolist()
         [12.0, 27.0]
         """
         upstream = self._upstream(gradient)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.autograd import AGAIN
+from weft.autograd import RECOMPUTE
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.tensor.ops.index_bounds import check_index
@@ -212,7 +212,7 @@ def scatter_reduce(
         mixed = as_max(alone(found.maximum(as_max(own))))
         touched = hits._reduce(Ops.MAX, -1, False)
         # elements without a source keep their value and its derivative
-        return value_with_derivative(mixed, touched.where(mixed, own), AGAIN)
+        return value_with_derivative(mixed, touched.where(mixed, own), RECOMPUTE)
     op = Ops.MUL if reduce == "prod" else Ops.ADD
     start = starts[reduce]
     found = hits.where(values, start)._reduce(op, -1, False)

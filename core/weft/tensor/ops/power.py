@@ -70,7 +70,7 @@ def _power_of_number(self: TensorBase, x: int | float) -> Any:
 
 def _marked_power(self: TensorBase, power: Any, exponent: float) -> Any:
     """`power`, which is known to be self to that exponent."""
-    marked = record(Ops.SLOPE, power.dtype, (power._uop, self._uop), ("power", exponent))
+    marked = record(Ops.CUSTOM_VJP, power.dtype, (power._uop, self._uop), ("power", exponent))
     return power._wrap(known_facts(marked, self._uop.shape, self._uop.device))
 
 

@@ -258,9 +258,11 @@ class ReduceMixin(TensorBase):
         return variance._deviation(), mean
 
     def _deviation(self) -> Any:
-        """The square root of a variance; of none the gradient is 0."""
+        """The square root of a variance, with gradient 0 at variance 0."""
         root = self.sqrt()
-        return root._wrap(record(Ops.SLOPE, root.dtype, (root._uop, self._uop), ("deviation",)))
+        return root._wrap(
+            record(Ops.CUSTOM_VJP, root.dtype, (root._uop, self._uop), ("deviation",))
+        )
 
     # ---- exponentials -------------------------------------------------------------------------
 

@@ -125,7 +125,7 @@ def with_derivative(name: str) -> Callable[[Method], Method]:
 def value_with_derivative(value: Any, argument: Any, name: str, *parameters: Any) -> Any:
     """`value`, with the derivative of that name with respect to `argument`."""
     u = value._uop
-    node = record(Ops.SLOPE, u.dtype, (u, argument._uop), (name, *parameters))
+    node = record(Ops.CUSTOM_VJP, u.dtype, (u, argument._uop), (name, *parameters))
     return value._wrap(known_facts(node, u.shape, u.device))
 
 

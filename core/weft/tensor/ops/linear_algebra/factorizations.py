@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from weft.autograd import AGAIN
+from weft.autograd import RECOMPUTE
 from weft.base.arguments import shown
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
@@ -155,7 +155,7 @@ def as_matrices(self: TensorBase, method: str, square: bool = False) -> Any:
 def _symmetric(value: Any, a: Any) -> Any:
     """`value`, made of one triangle of `a`: that `a` is symmetric when it moves as well gives both
     triangles their share of the gradient."""
-    return value_with_derivative(value, (a + a.transpose(-1, -2)) * 0.5, AGAIN)
+    return value_with_derivative(value, (a + a.transpose(-1, -2)) * 0.5, RECOMPUTE)
 
 
 def _reflector(r: Any, k: int) -> tuple[Any, Any]:

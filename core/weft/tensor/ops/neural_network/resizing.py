@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.autograd import AGAIN
+from weft.autograd import RECOMPUTE
 from weft.base.arguments import choice
 from weft.base.dtype import dtypes
 from weft.base.errors import ShapeError
@@ -80,7 +80,7 @@ def _resized_axis(self: TensorBase, axis: int, new: int, mode: str, align_corner
         mixed = left.cast(wide).lerp(right.cast(wide), share)
         if all(isinstance(size, int) for size in (*self.shape, new)):
             again = _of_neighbours(self, axis % len(self.shape), low.cat(high), share)
-            mixed = value_with_derivative(mixed, again, AGAIN)
+            mixed = value_with_derivative(mixed, again, RECOMPUTE)
         return mixed.cast(own)
     # whole numbers are blended by shares that fit 15 bits, and halves go up
     step = (old - 1) / max(new - 1, 1) if align_corners else old / new

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from weft import Tensor
-from weft.autograd.crop import cropped
+from weft.autograd.shrink_pushdown import push_down_shrink
 from weft.uop import Ops, UOp
 
 DATA = np.random.default_rng(3).standard_normal((2, 3, 6, 5)).astype(np.float32)
@@ -45,7 +45,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_values_are_equal_and_sums_no_larger_than_what_is_seen(case):
     node, window = CASES[case](start())
-    found = cropped(node, window)
+    found = push_down_shrink(node, window)
     plain = node.shrink(window)
     assert found is not plain and found.shape == plain.shape and found.dtype is plain.dtype
     sums = [u for u in found.toposort() if u.op is Ops.REDUCE_AXIS]
@@ -66,7 +66,7 @@ def test_values_are_equal_and_sums_no_larger_than_what_is_seen(case):
     ],
 )  # fmt: skip
 def test_what_cannot_be_taken_below_is_a_plain_window(node, window):
-    assert cropped(node, window) is node.shrink(window)
+    assert push_down_shrink(node, window) is node.shrink(window)
 
 
 def test_the_gradient_of_a_padded_convolution_is_not_computed_around_the_image():

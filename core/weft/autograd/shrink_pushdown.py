@@ -1,10 +1,12 @@
-"""Windows of sums are taken before the sums: no gradient is computed where padding was.
+"""Shrink pushdown: move a SHRINK below the reductions that compute its source.
+Also: slice sinking.
 
-The gradient of padding is a window of what flows in. Where that is a sum just made, as behind the
-windows of a convolution, its rims would be computed, stored and never looked at.
+The gradient of PAD is a SHRINK of the upstream gradient. In the gradient of a convolution, a
+reduction computes that upstream gradient. Without the pushdown, the reduction also computes and
+stores the elements of the padding, which no later operation reads.
 
 in:  a node and a window [start, stop) of each of its axes
-out: the window, taken below every sum on the way that movement lets it reach
+out: the same window of the node, with each reduction computed on the window alone
 """
 
 from __future__ import annotations
@@ -15,20 +17,24 @@ from weft.uop import GroupOp, Ops, UOp
 
 Window = tuple[tuple[int, int], ...]
 
-# how far a window is taken: the gradient of a convolution is about ten steps for each spatial axis
+# depth limit: the gradient of a convolution has about ten nodes for each spatial axis
 _DEEPEST = 64
 _PASSED = frozenset({Ops.ADD, Ops.CAST})
 
 
-def cropped(node: UOp, window: Window) -> UOp:
-    """`node.shrink(window)`, of the same shape, dtype and values; `node` is no one else's."""
+def push_down_shrink(node: UOp, window: Window) -> UOp:
+    """`node.shrink(window)`, with the SHRINK moved below reductions where that is possible.
+
+    Shape, dtype and values are those of `node.shrink(window)`. The node has no other users, so that
+    no reduction is computed twice.
+    """
     plain = all(isinstance(end, int) for pair in window for end in pair)
     found = _below(node, window, 0) if plain and _is_static(node) else None
     return node.shrink(window) if found is None else found
 
 
 def _below(node: UOp, window: Window, depth: int) -> UOp | None:
-    """The window of a node where there is a sum below that it reaches, else None."""
+    """The window of a node, moved below a reduction; None if it reaches no reduction."""
     if depth > _DEEPEST or not _is_static(node):
         return None
     if window == _whole(node.shape):
@@ -62,7 +68,7 @@ def _below(node: UOp, window: Window, depth: int) -> UOp | None:
 
 
 def _through(node: UOp, window: Window) -> tuple[Window, object, Window] | None:
-    """The window below a movement, what its arg becomes, and what is left to be done behind it."""
+    """(window of the source, new arg of the movement, window of its result); None: impossible."""
     shape = node.src[0].shape
     behind = tuple((0, stop - start) for start, stop in window)
     if node.op is Ops.PERMUTE:
@@ -90,7 +96,7 @@ def _through(node: UOp, window: Window) -> tuple[Window, object, Window] | None:
 def _through_padding(
     shape: Sequence[int], pads: Window, window: Window
 ) -> tuple[Window, object, Window] | None:
-    """The part of a window that is no padding, and what is padding of it."""
+    """As `_through`, for PAD: the window of the source, and the padding inside the window."""
     below, left = [], []
     for extent, (before, _), (start, stop) in zip(shape, pads, window):
         first, last = max(start - before, 0), min(stop - before, extent)
@@ -104,7 +110,7 @@ def _through_padding(
 def _through_reshape(
     shape: Sequence[int], after: Sequence[int], window: Window
 ) -> tuple[Window, object, Window]:
-    """Axes that a reshape leaves alone take their windows along; the others keep theirs."""
+    """As `_through`, for RESHAPE: windows of unchanged axes move below it, others stay above."""
     places = {_behind(shape, axis): axis for axis, extent in enumerate(shape) if extent != 1}
     below = list(_whole(shape))
     arg, rest = list(after), list(window)
@@ -118,7 +124,7 @@ def _through_reshape(
 
 
 def _behind(shape: Sequence[int], axis: int) -> int:
-    """How many elements lie between neighbours along an axis."""
+    """The row-major stride of an axis."""
     size = 1
     for extent in shape[axis + 1 :]:
         size *= extent
