@@ -81,7 +81,8 @@ def _optimise(sink: UOp, ctx: Context) -> UOp:
 
 
 def _expander(sink: UOp, ctx: Context) -> UOp:
-    return expander.run(sink, ctx.fused, ctx.widths, ctx.target.compute.pair_dots)
+    compute = ctx.target.compute
+    return expander.run(sink, compute.machine, ctx.fused, ctx.widths, compute.pair_dots)
 
 
 def _groups(sink: UOp, ctx: Context) -> UOp:

@@ -5,16 +5,21 @@ its thresholds from it. What a plugin does not say is that of a usual processor:
 tuned with these defaults.
 
 Source: Williams, Waterman & Patterson, "Roofline: an insightful visual performance model for
-multicore architectures" (CACM 2009), for a machine as a few numbers.
+multicore architectures" (CACM 2009), for a machine as a few numbers; Hennessy & Patterson,
+"Computer Architecture: A Quantitative Approach", for Little's law on pipelines.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, fields
 
-from weft.base.dtype import DType
+from weft.base.dtype import DType, dtypes
 from weft.device.validation import check, each, freeze, number, one, whole
 from weft.uop import Ops
+
+_USUAL_PIPES = 2.0
+"""Of every core that executes out of order and is not built for low power alone."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +45,18 @@ class MachineModel:
     """What a strategy may know of a machine. Sizes are in bytes, latencies in cycles.
 
     :param l1_bytes: first-level data cache of one core.
+    :param l1_ways: lines of one set of that cache; 0: unknown.
     :param l2_bytes: second-level cache of one core.
+    :param l2_bytes_per_cycle: what that cache delivers to the core, sustained.
     :param line_bytes: a cache line.
     :param page_bytes: a page, beyond which a hardware prefetcher does not look.
     :param multiply_add_latency: from the operands of a multiply-add to its result.
     :param load_latency: of a cache line that the first-level cache does not hold.
+    :param memory_latency: of a cache line that no cache holds.
+    :param memory_bytes_per_cycle: what memory delivers to one core, sustained.
+    :param fill_buffers: cache lines for which a core waits at once.
+    :param branch_latency: of a branch that was mispredicted.
+    :param results_in_flight: vector results of instructions that a core executes out of order.
     :param throughputs: of the operations that matter; what is not here is unknown.
     :param cores: that compute in parallel: of a GPU its multiprocessors; 0: unknown.
     :param banks: of shared memory, each of which serves one word in a cycle.
@@ -61,11 +73,18 @@ class MachineModel:
     """
 
     l1_bytes: int = 1 << 15
+    l1_ways: int = 0
     l2_bytes: int = 1 << 20
+    l2_bytes_per_cycle: float = 40.0
     line_bytes: int = 64
     page_bytes: int = 1 << 12
     multiply_add_latency: float = 4.0
     load_latency: float = 8.0
+    memory_latency: float = 256.0
+    memory_bytes_per_cycle: float = 12.8
+    fill_buffers: int = 16
+    branch_latency: float = 12.0
+    results_in_flight: int = 160
     cores: int = 0
     banks: int = 32
     bank_bytes: int = 4
@@ -80,9 +99,11 @@ class MachineModel:
     def __post_init__(self) -> None:
         freeze(self, throughputs=tuple)
         check(
-            self, l1_bytes=whole(1), l2_bytes=whole(1), line_bytes=whole(1), page_bytes=whole(1),
-            multiply_add_latency=number(), load_latency=number(), cores=whole(), banks=whole(1),
-            bank_bytes=whole(1),
+            self, l1_bytes=whole(1), l1_ways=whole(), l2_bytes=whole(1),
+            l2_bytes_per_cycle=number(), line_bytes=whole(1), page_bytes=whole(1),
+            multiply_add_latency=number(), load_latency=number(), memory_latency=number(),
+            memory_bytes_per_cycle=number(), fill_buffers=whole(1), branch_latency=number(),
+            results_in_flight=whole(1), cores=whole(), banks=whole(1), bank_bytes=whole(1),
             throughputs=each(lambda value: isinstance(value, Throughput), "Throughputs"),
         )  # fmt: skip
 
@@ -94,6 +115,21 @@ class MachineModel:
         """Results of an operation that one core completes in a cycle; 0.0: unknown."""
         found = (one.per_cycle for one in self.throughputs if (one.op, one.dtype) == (op, dtype))
         return next(found, 0.0)
+
+    @property
+    def vector_pipes(self) -> float:
+        """Vector multiply-adds, or vector loads, that the fastest core of the target starts in a
+        cycle: by the throughputs, or two where these say less, because they hold for every core of
+        a family."""
+        lanes = self.lanes(dtypes.float32)
+        known = self.throughput(Ops.MULACC, dtypes.float32) / lanes if lanes else 0.0
+        return max(_USUAL_PIPES, known)
+
+    @property
+    def independent_operations(self) -> int:
+        """Operations that do not wait for each other, so many that all pipelines are busy: latency
+        times throughput (Little's law)."""
+        return math.ceil(self.multiply_add_latency * self.vector_pipes)
 
     def with_facts(self, **facts: int) -> MachineModel:
         """A copy with the fields that are not given to the constructor."""

@@ -78,3 +78,16 @@ def test_throughputs_are_looked_up_by_operation_and_dtype():
 def test_a_wrong_throughput_is_named(wrong):
     with pytest.raises(ArgumentError, match=next(iter(wrong))):
         Throughput(**{"op": Ops.ADD, "dtype": dtypes.float32, "per_cycle": 1.0, **wrong})
+
+
+@pytest.mark.parametrize("per_cycle, pipes", [(8.0, 2.0), (16.0, 2.0), (32.0, 4.0)])
+def test_pipelines_are_those_of_the_fastest_core_of_a_family(per_cycle, pipes):
+    throughputs = (Throughput(Ops.MULACC, dtypes.float32, per_cycle),)
+    compute = ComputeCaps(vector_bytes=32, machine=MachineModel(throughputs=throughputs))
+    assert compute.machine.vector_pipes == pipes
+    assert compute.machine.independent_operations == 4 * pipes
+
+
+def test_latency_without_known_throughputs_is_hidden_by_two_pipelines():
+    assert MachineModel().independent_operations == 8
+    assert MachineModel(multiply_add_latency=5.0).independent_operations == 10

@@ -51,11 +51,11 @@ from weft.codegen.vectorization.prefix_scan import Running, scanned
 from weft.codegen.vectorization.vector_addresses import Widths
 from weft.codegen.vectorization.vector_memory import Accesses
 from weft.codegen.workgroups.group_reduction import is_shared
+from weft.device.machine import MachineModel
 from weft.device.packed_dot import PairDot
 from weft.uop import AxisKind, Ops, UOp
 
 _ON_CHIP = frozenset({Ops.DEFINE_REG, Ops.DEFINE_LOCAL})
-INDEPENDENT_CHAINS = 8  # what a multiply-add of four cycles needs, two being started in each
 
 
 class _Expander(Accesses):
@@ -210,7 +210,7 @@ class _Expander(Accesses):
         vector = dtype.vec(width) if width > 1 else dtype
         turns = count_of(unrolled)
         groups = count_of(outside)
-        chains = min(turns, max(1, INDEPENDENT_CHAINS // groups))
+        chains = min(turns, max(1, self.independent_sums // groups))
         results: list[UOp] = []
         for group in range(groups):
             mine = values[group * turns : (group + 1) * turns]
@@ -297,15 +297,17 @@ def _horizontal(op: Ops, dtype: DType, total: UOp, width: int) -> UOp:
 
 def run(
     sink: UOp,
+    machine: MachineModel,
     fused: frozenset[DType] = frozenset(),
     widths: Widths | None = None,
     dots: Sequence[PairDot] = (),
 ) -> UOp:
     """The graph without unrolled ranges; itself where there are none.
 
-    `fused`: scalar dtypes for which the target has a multiply-add. `widths`: how many neighbours
-    it loads or stores at once, by dtype; None where it computes with vectors too. `dots`: what it
-    has for sums of products of narrow numbers.
+    `machine`: it tells how many sums are independent of each other. `fused`: scalar dtypes for
+    which the target has a multiply-add. `widths`: how many neighbours it loads or stores at once,
+    by dtype; None where it computes with vectors too. `dots`: what it has for sums of products of
+    narrow numbers.
     """
     nodes = nodes_of(sink)
     if not any(
@@ -317,4 +319,4 @@ def run(
         return sink
     if widths is None:
         sink = prefix_scan.run(sink)
-    return _Expander(sink, fused, widths, dots).run()
+    return _Expander(sink, fused, widths, dots, machine).run()

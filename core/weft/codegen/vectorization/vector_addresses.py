@@ -32,6 +32,7 @@ from weft.codegen.vectorization.instances import (
     width_of,
 )
 from weft.codegen.vectorization.memory_accesses import Address, Place
+from weft.device.machine import MachineModel
 from weft.device.packed_dot import PairDot
 from weft.uop import AxisKind, Ops, UOp
 
@@ -50,10 +51,12 @@ class Places(ABC):
     """The part of the expander that knows what is known so far, and where things are."""
 
     def __init__(
-        self, sink: UOp, fused: frozenset[DType], widths: Widths | None, dots: Sequence[PairDot]
-    ) -> None:
+        self, sink: UOp, fused: frozenset[DType], widths: Widths | None, dots: Sequence[PairDot],
+        machine: MachineModel,
+    ) -> None:  # fmt: skip
         self.fused = fused
         self.dots = dots
+        self.independent_sums = machine.independent_operations
         self.wide = widths is None
         self.widths = widths or {}
         self.scalar: dict[UOp, Instances] = {}  # VECTOR ranges instantiated like the others
