@@ -1,8 +1,9 @@
-"""Object reading: the sections, symbols and relocations of a relocatable ELF object for x86-64.
+"""Object reading: the sections, symbols and relocations of a relocatable ELF object, for x86-64 or
+aarch64.
 
 Every offset is checked against the size of the object: a damaged object is a CompileError.
 
-Source: System V Application Binary Interface, AMD64 Architecture Processor Supplement.
+Source: System V Application Binary Interface, generic ABI, chapter 4, Object Files.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ RELOCATION = struct.Struct("<QQq")
 PROGRESS, SYMBOLS, STRINGS, RELA, NOBITS = 1, 2, 3, 4, 8
 WRITE, ALLOCATE, MERGE, OF_STRINGS = 1, 2, 16, 32
 MAGIC = b"\x7fELF\x02\x01"
-RELOCATABLE, X86_64 = 1, 62
+RELOCATABLE = 1
+X86_64, AARCH64 = 62, 183
+MACHINES = (X86_64, AARCH64)
 LOCAL = 0  # of symbols: other files do not see them
 OF_SECTION = 3  # of symbols: a section's start
 
@@ -82,11 +85,13 @@ class ObjectFile:
     """What an object file says.
 
     :param binary: the object file.
+    :ivar machine: the processors that it is for, one of MACHINES.
     :raises CompileError: if it is damaged, or for another machine.
     """
 
     def __init__(self, binary: bytes) -> None:
         self.binary = binary
+        self.machine = 0
         try:
             self.sections = self._read_sections()
             self.symbols = self._read_symbols()
@@ -110,9 +115,9 @@ class ObjectFile:
 
     def _read_sections(self) -> list[Section]:
         header = HEADER.unpack(self.part(0, HEADER.size))
-        magic, kind, machine = header[:3]
-        if magic[:6] != MAGIC or kind != RELOCATABLE or machine != X86_64:
-            raise damaged("it is no relocatable ELF object for x86-64")
+        magic, kind, self.machine = header[:3]
+        if magic[:6] != MAGIC or kind != RELOCATABLE or self.machine not in MACHINES:
+            raise damaged("it is no relocatable ELF object for x86-64 or aarch64")
         start, entry, count = header[6], header[11], header[12]
         if entry != SECTION.size:
             raise damaged(f"its section headers are {entry} bytes long")

@@ -1,6 +1,6 @@
-"""Object writing: write a relocatable ELF object for x86-64 from sections of another one.
+"""Object writing: write a relocatable ELF object from sections of another one.
 
-Source: System V Application Binary Interface, AMD64 Architecture Processor Supplement.
+Source: System V Application Binary Interface, generic ABI, chapter 4, Object Files.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from weft_cpu_clang.elf_object import (
     STRINGS,
     SYMBOL,
     SYMBOLS,
-    X86_64,
     Relocation,
     Section,
     Symbol,
@@ -31,9 +30,13 @@ _VERSION = 1
 
 class ObjectWriter:
     """An object file that grows. Symbols are added after the sections that they are in, local ones
-    first."""
+    first.
 
-    def __init__(self) -> None:
+    :param machine: the processors that it is for, `e_machine`.
+    """
+
+    def __init__(self, machine: int) -> None:
+        self._machine = machine
         self._strings = bytearray(1)
         self._parts = [b"\0" * HEADER.size]
         self._size = HEADER.size
@@ -75,7 +78,7 @@ class ObjectWriter:
         self._sections.append(Section(name, STRINGS, 0, start, len(self._strings), 0, 0, 1, 0))
         self._append(b"\0" * (-self._size % 8))
         header = HEADER.pack(
-            MAGIC + bytes([_VERSION]), RELOCATABLE, X86_64, _VERSION, 0, 0, self._size, 0,
+            MAGIC + bytes([_VERSION]), RELOCATABLE, self._machine, _VERSION, 0, 0, self._size, 0,
             HEADER.size, 0, 0, SECTION.size, len(self._sections), len(self._sections) - 1,
         )  # fmt: skip
         rows = b"".join(SECTION.pack(*s[:3], 0, *s[3:]) for s in self._sections)

@@ -25,7 +25,6 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from weft.plugin import CompileError, DeviceUnavailable, DiskCache, let_through
 from weft_cpu_clang import elf
-from weft_cpu_clang.elf_object import ObjectFile
 from weft_cpu_clang.levels import NATIVE, check_runs, chosen_level, level_of
 from weft_cpu_clang.process import PROBE_SECONDS, Deadline, TimedOut
 
@@ -445,7 +444,7 @@ def _object(run: Run, command: tuple[str, ...], flags: list[str], source: str) -
     """An object file. :raises CompileError: if the compiler fails, or gives something else."""
     made = run((*command, *FLAGS, *flags, "-c", "-x", "c", "-", "-o", "-"), source)
     if elf.loads_here():
-        ObjectFile(made)
+        elf.check_object(made)
     elif not made:
         raise CompileError("this compiler gives nothing", because="it succeeds, without an object")
     return made

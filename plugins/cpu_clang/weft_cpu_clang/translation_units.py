@@ -114,7 +114,7 @@ class _Part:
 
     def written(self) -> bytes:
         """This part as an object file of its own."""
-        file, places = ObjectWriter(), {}
+        file, places = ObjectWriter(self._whole.machine), {}
         values = {number: symbol.value for number, symbol in self._symbols.items()}
         for index, name in self._names.items():
             section = self._whole.sections[index]

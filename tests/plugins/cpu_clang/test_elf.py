@@ -8,8 +8,9 @@ import pytest
 
 from weft.plugin import CompileError
 from weft_cpu_clang import elf
+from weft_cpu_clang.elf_image import ARCHITECTURES
 
-pytestmark = pytest.mark.skipif(not elf.loads_here(), reason="objects load on x86-64 Linux only")
+pytestmark = pytest.mark.skipif(not elf.loads_here(), reason="objects load on Linux only")
 
 SOURCE = """
 static const float table[4] = {1.0f, 2.0f, 4.0f, 8.0f};
@@ -96,8 +97,16 @@ def test_cut_short(binary, length):
 
 def test_another_machine(binary):
     with pytest.raises(CompileError) as caught:
-        elf.LoadedObject(binary[:18] + b"\xb7\x00" + binary[20:])
-    assert "x86-64" in (caught.value.because or "")
+        elf.LoadedObject(binary[:18] + b"\x08\x00" + binary[20:])
+    assert "x86-64 or aarch64" in (caught.value.because or "")
+
+
+def test_an_object_of_the_other_architecture(binary):
+    own = elf.own_architecture()
+    other = next(each for each in ARCHITECTURES.values() if each is not own)
+    with pytest.raises(CompileError) as caught:
+        elf.check_object(binary[:18] + other.machine.to_bytes(2, "little") + binary[20:])
+    assert other.name in caught.value.because and own.name in caught.value.because
 
 
 def test_damage_is_refused_or_harmless(binary, damaged_copies_of):

@@ -12,7 +12,7 @@ import pytest
 
 from weft.base.settings import settings
 from weft.plugin import PREFETCH_STREAM, DeviceUnavailable, dtypes
-from weft_cpu_clang import process, toolchain
+from weft_cpu_clang import elf, process, toolchain
 from weft_cpu_clang.capabilities import describe
 from weft_cpu_clang.elf_writer import ObjectWriter
 from weft_cpu_clang.process import run
@@ -201,6 +201,12 @@ def test_processors_that_look_far_are_not_asked_to(bench):
     assert toolchain._decoded(json.dumps(asdict(replace(facts, far=True))).encode()).far
 
 
+def empty_object():
+    """An object without a section, for the processor of this process."""
+    own = elf.own_architecture()
+    return ObjectWriter(own.machine if own else 0).finished()
+
+
 @pytest.mark.parametrize("lacks", ["_Float16", "__bf16", "vpdpwssd512", "nothing"])
 def test_what_is_asked_together_is_known_apart(monkeypatch, lacks):
     """One run asks for most; where it fails each is asked by itself."""
@@ -213,7 +219,7 @@ def test_what_is_asked_together_is_known_apart(monkeypatch, lacks):
             return "".join(f"#define __{name}__ 1\n" for name in names).encode()
         if lacks in source:
             raise toolchain.CompileError("no such thing")
-        return ObjectWriter().finished()
+        return empty_object()
 
     monkeypatch.setattr(process, "run", answered)
     facts = toolchain._ask(("clang",))
@@ -250,7 +256,7 @@ def test_clang_is_told_so_where_it_may_split_them_and_kernels_ask_for_no_halves(
             return b"clang version 22.1.8"
         if "-dM" in command:
             return "".join(f"#define __{name}__ 1\n" for name in ("clang", *names)).encode()
-        return ObjectWriter().finished()
+        return empty_object()
 
     monkeypatch.setattr(process, "run", answered)
     assert ("-mprefer-vector-width=512" in toolchain._ask(("clang",)).flags) == told
