@@ -21,6 +21,7 @@ import struct
 from collections.abc import Sequence
 
 from weft_cpu_clang.elf_object import (
+    AARCH64,
     LOCAL,
     MERGE,
     OF_SECTION,
@@ -89,6 +90,8 @@ class _Part:
         reached = dict.fromkeys(symbol.section for symbol in found.values())
         waiting = list(reached)
         self._relocations: dict[int, list[Relocation]] = {}
+        # by symbol of a section: the new distances of constants from its start, by the old ones
+        self._distances: dict[int, dict[int, int]] = {}
         while waiting:
             index = waiting.pop()
             if index not in tables:
@@ -131,7 +134,7 @@ class _Part:
             )
         for index in self._names:
             rows = self._relocations.get(index, ())
-            found = [one._replace(symbol=numbers[one.symbol]) for one in rows]
+            found = [self._moved(one)._replace(symbol=numbers[one.symbol]) for one in rows]
             file.relocate(places[index], found)
         return file.finished()
 
@@ -139,11 +142,30 @@ class _Part:
         """Those that this part names, of a section of constants that all parts share; `values`
         learns where they are now."""
         named = {n: s for n, s in self._symbols.items() if s.section == index}
+        distances = [
+            named[one.symbol].value + one.addend
+            for rows in self._relocations.values()
+            for one in rows
+            if one.symbol in named and named[one.symbol].kind == OF_SECTION
+        ]
+        if distances and self._whole.machine != AARCH64:
+            return content  # an addend is counted from the end of its instruction
         size = self._whole.sections[index].each
-        if not size or any(s.kind == OF_SECTION or s.value % size for s in named.values()):
-            return content  # named by a distance from its start
-        kept = sorted({symbol.value for symbol in named.values()})
-        places = {value: place * size for place, value in enumerate(kept)}
+        kept = {s.value for s in named.values() if s.kind != OF_SECTION} | {*distances}
+        if not size or any(at % size or not 0 <= at < len(content) for at in kept):
+            return content
+        places = {value: place * size for place, value in enumerate(sorted(kept))}
         for number, symbol in named.items():
-            values[number] = places[symbol.value]
-        return b"".join(content[at : at + size] for at in kept)
+            if symbol.kind == OF_SECTION:
+                self._distances[number] = places
+            else:
+                values[number] = places[symbol.value]
+        return b"".join(content[at : at + size] for at in sorted(kept))
+
+    def _moved(self, one: Relocation) -> Relocation:
+        """A relocation that names a constant by its distance from the start of a section."""
+        places = self._distances.get(one.symbol)
+        if places is None:
+            return one
+        value = self._symbols[one.symbol].value
+        return one._replace(addend=places[value + one.addend] - value)
