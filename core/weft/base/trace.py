@@ -23,7 +23,7 @@ Events by name (spans unless marked as points):
     kernel, lower, compile  one kernel from its AST to a binary, and the two long parts of that
     search                  the search for one kernel's optimisations, before it is lowered
     source (point)          the source of a kernel, with its AST and linear program
-    room (point)            the arenas that the intermediates of a schedule share, and their bytes
+    arenas (point)          the arenas that the intermediates of a schedule share, and their bytes
     run, copy               one step of a schedule; one copy between devices
 """
 

@@ -26,10 +26,9 @@ if TYPE_CHECKING:
 
 
 def host_bytes(nbytes: int) -> memoryview:
-    """Fresh memory of Python's. Where there is none, devices first give back what they keep for
-    reuse, which may be the host's too.
+    """New memory from Python. If there is none, the pools of all devices are freed first.
 
-    :raises OutOfMemory: if there is none even then.
+    :raises OutOfMemory: if there is still no memory.
     """
     try:
         return memoryview(bytearray(nbytes))
@@ -43,38 +42,37 @@ def host_bytes(nbytes: int) -> memoryview:
 
 
 class _Memory:
-    """An allocation, returned to its device's pool exactly once: when the last buffer lets go.
+    """An allocation. Its last reference returns it to the pool of its device, exactly once.
 
-    No function in Python runs then, since whatever a signal handler raised in it would be lost. The
-    pool looks through what was returned when it is next asked; freed memory that is pooled stays
-    with the pool in any case.
+    The destructor runs no Python function: an exception of a signal handler would be lost there.
+    It appends the allocation to a queue, which the pool processes at its next call.
     """
 
-    __slots__ = ("_give", "device", "handle")
+    __slots__ = ("_return", "device", "handle")
 
     def __init__(self, device: OpenDevice, nbytes: int, hints: BufferHints) -> None:
         self.device = device
         try:
-            self.handle = device.pool.take(nbytes, hints)
+            self.handle = device.pool.acquire(nbytes, hints)
         except Exception as error:
             let_through(error)
             device.failed(f"allocating {human_size(nbytes)}", error)
         if self.handle is None:
-            device.broken(f"allocating {human_size(nbytes)}", "gave None as a handle")
+            device.broken(f"allocating {human_size(nbytes)}", "returned None as a handle")
         returned = device.pool.returned
-        # what is not pooled goes with its handle, where the allocator leaves that to Python
+        # without a pool, Python frees the handle: the queue must hold no reference to it
         kept = self.handle if device.pool.enabled else None
-        self._give = partial(returned.append, (kept, nbytes, hints, None))
+        self._return = partial(returned.append, (kept, nbytes, hints, None))
         if device.capabilities.memory.resident:
-            usage.take(device.name, nbytes)  # from now on it is counted
-            self._give = partial(returned.append, (kept, nbytes, hints, device.name))
+            usage.allocated(device.name, nbytes)
+            self._return = partial(returned.append, (kept, nbytes, hints, device.name))
 
-    # looked up in the object when it dies, and called without arguments
-    __del__ = property(attrgetter("_give"))  # type: ignore[assignment]
+    # evaluates to the partial object, which Python calls without arguments
+    __del__ = property(attrgetter("_return"))  # type: ignore[assignment]
 
 
 class _FreedAtOnce(_Memory):
-    """The same of memory that is not pooled, and that its allocator frees."""
+    """An allocation without a pool, which its allocator frees."""
 
     __slots__ = ("hints", "nbytes", "resident")
 
@@ -83,17 +81,17 @@ class _FreedAtOnce(_Memory):
         self.nbytes, self.hints = nbytes, hints
         self.resident = device.capabilities.memory.resident
 
-    # Names it needs are defaults, since module globals may be gone when the interpreter shuts down.
+    # defaults of arguments: module globals may be deleted when the interpreter shuts down
     def __del__(self, usage: Usage = usage, is_finalizing: Any = sys.is_finalizing) -> None:
         if is_finalizing() or not hasattr(self, "resident"):
             return
         if self.resident:
-            usage.give(self.device.name, self.nbytes)
+            usage.freed(self.device.name, self.nbytes)
         try:
-            self.device.pool.give(self.handle, self.nbytes, self.hints)
+            self.device.pool.release(self.handle, self.nbytes, self.hints)
         except Exception as error:  # of the allocator's `free`
             let_through(error)
-            self.device.failed("giving memory back", error)
+            self.device.failed("freeing memory", error)
 
 
 def _memory_type(device: OpenDevice) -> type[_Memory]:
@@ -105,12 +103,12 @@ def _memory_type(device: OpenDevice) -> type[_Memory]:
 class Buffer:
     """``size`` elements of ``dtype`` on a device.
 
-    :param device: where; a device string, a DeviceId, or None for the default device.
+    :param device: a device string, a DeviceId, or None for the default device.
     :param size: number of elements; 0 is allowed.
     :param dtype: of the elements.
-    :param base: the buffer this is a window of; it must be on the same device.
-    :param offset: where the window starts, in bytes from the start of ``base``.
-    :param hints: what the memory is for.
+    :param base: the buffer of which this one is a window, on the same device.
+    :param offset: start of the window, in bytes from the start of ``base``.
+    :param hints: the purpose of the memory.
     :raises ArgumentError: if the window reaches outside its base.
     :raises CapabilityError: if the device has no windows, or none at this offset.
     """
@@ -152,8 +150,8 @@ class Buffer:
 
     @classmethod
     def like(cls, device: str, size: int, dtype: DType) -> Buffer:
-        """Memory of its own on a device that is spelt in its one way, as another buffer has it: the
-        arguments are not looked at."""
+        """A buffer with memory of its own, without checks: `device` is the canonical device string
+        of another buffer."""
         if isinstance(dtype, ImageDType):
             return cls(device, size, dtype)
         made = cls.__new__(cls)
@@ -174,7 +172,7 @@ class Buffer:
             return
         if alignment is None or self.offset % alignment:
             raise CapabilityError(
-                "this device has no window there",
+                "this device has no window at this offset",
                 asked=f"{self.nbytes} bytes from byte {self.offset} on {self.device}",
                 because="it has no windows at all"
                 if alignment is None
@@ -191,23 +189,23 @@ class Buffer:
 
     @property
     def owner(self) -> Buffer:
-        """The buffer whose memory it is: itself, or the one that it is a window of."""
+        """The buffer that owns the memory: itself, or its base."""
         return self if self.base is None else self.base
 
     @property
     def is_allocated(self) -> bool:
-        """Whether the memory behind it exists."""
+        """Whether its memory is allocated."""
         return self._handle is not None or (self.base is not None and self.base.is_allocated)
 
     @property
     def handle(self) -> Any:
-        """What the device's allocator calls this memory; allocates it if need be."""
+        """The allocator's handle of this memory. Allocates it at first use."""
         if self._handle is None:
             self.allocate()
         return self._handle
 
     def allocate(self) -> Buffer:
-        """Make sure the memory exists; returns self.
+        """Allocate the memory, unless it is allocated; returns self.
 
         :raises OutOfMemory: if the device has no memory left.
         """
@@ -215,7 +213,7 @@ class Buffer:
             return self
         device = registry.open(self.device)
         if self.base is None:
-            # Kernels need an address even for no elements.
+            # Kernels need an address also for zero elements.
             self._memory = _memory_type(device)(device, self.nbytes or 1, self.hints)
             self._handle = self._memory.handle
         elif self.offset == 0 and self.nbytes == self.base.nbytes:
@@ -230,12 +228,12 @@ class Buffer:
         return self
 
     def deallocate(self) -> None:
-        """Free the memory now; the next use allocates again. Windows that were already
-        touched keep the old memory alive."""
+        """Release the memory; the next use allocates new memory. Windows that have a handle keep
+        the old memory alive."""
         self._handle = self._memory = None
 
     def view(self, size: int, dtype: DType, offset: int = 0) -> Buffer:
-        """A window of ``size`` elements of ``dtype``, ``offset`` bytes on. Raises as the
+        """A window of ``size`` elements of ``dtype`` that starts at byte ``offset``. Raises as the
         constructor."""
         return Buffer(self.device, size, dtype, base=self, offset=offset)
 
@@ -243,11 +241,12 @@ class Buffer:
     def wrap(
         cls, memory: Any, dtype: DType = dtypes.uint8, device: registry.DeviceLike | None = None
     ) -> Buffer:
-        """Python memory (bytes, bytearray, memoryview, contiguous array) in place, nothing copied.
+        """Python memory (bytes, bytearray, memoryview, contiguous array) as a buffer, without a
+        copy.
 
-        The buffer keeps the object alive and sees changes made to it.
+        The buffer keeps the object alive, and shares its content.
 
-        :param device: where to wrap it; None: the staging device.
+        :param device: the device of the buffer; None: the staging device.
         :raises ArgumentError: if the memory is not contiguous, or not a whole number of elements.
         :raises CapabilityError: if the device cannot use Python's memory.
         """
@@ -320,10 +319,10 @@ class Buffer:
     def as_memoryview(self, *, window: bool | None = None) -> memoryview:
         """Its bytes, as a flat memoryview of format ``B``.
 
-        :param window: True: a window onto the memory itself, CapabilityError if the device has
-            none; False: a copy; None: a window where that is free of surprises (not for memory that
-            others may change or cut short), else a copy. A window keeps this buffer's memory alive,
-            and sees what is written later.
+        :param window: True: a window of the memory itself, CapabilityError if the device has none;
+            False: a copy; None: a copy for persistent memory, which other processes may change or
+            truncate, else a window. A window keeps this buffer's memory alive, and shows later
+            writes.
         """
         if not self.nbytes:
             return memoryview(bytearray())
@@ -334,16 +333,16 @@ class Buffer:
                 mapped = device.allocator.map_host(handle)
             except Exception as error:
                 let_through(error)
-                device.failed("a window onto its memory", error)
+                device.failed("mapping its memory for the host", error)
             if mapped is not None:
                 if not isinstance(mapped, memoryview) or mapped.nbytes != self.nbytes:
-                    device.broken("a window onto its memory", f"gave {shown(mapped)} for {self!r}")
+                    device.broken("mapping its memory", f"returned {shown(mapped)} for {self!r}")
                 return self._kept(mapped)
             if window:
                 raise CapabilityError(
-                    "the host cannot see this device's memory",
-                    asked=f"a window onto {self!r}",
-                    because=f"{type(device.allocator).__name__} maps nothing",
+                    "the host cannot map the memory of this device",
+                    asked=f"a window of {self!r}",
+                    because=f"{type(device.allocator).__name__}.map_host returned None",
                     try_="copy it out",
                 )
         return self.copy_out()
@@ -358,8 +357,8 @@ class Buffer:
         return numpy.frombuffer(self.as_memoryview(window=window), dtype=numpy_dtype(self.dtype))
 
     def holder(self) -> OpenDevice:
-        """The device that its memory was taken from: another of the same name may be open by now,
-        and would not know this handle."""
+        """The device that allocated its memory. The name may belong to a newer open device, for
+        which this handle is invalid."""
         memory = (self.base or self)._memory
         return memory.device if isinstance(memory, _Memory) else registry.open(self.device)
 
@@ -387,7 +386,7 @@ class Buffer:
 
 @cache
 def _keeper_type() -> Any:
-    """An array that keeps an owner alive: a bare memoryview can hold nothing."""
+    """An array class that keeps an owner alive: a memoryview has no attributes."""
     import numpy
 
     class Keeper(numpy.ndarray):
@@ -397,9 +396,9 @@ def _keeper_type() -> Any:
 
 
 def flat_memory(memory: Any) -> memoryview:
-    """Any object with contiguous memory as a flat memoryview of bytes, without copying.
+    """Any object with contiguous memory as a flat memoryview of bytes, without a copy.
 
-    :raises ArgumentError: if it has no memory, or gaps in it.
+    :raises ArgumentError: if the object has no memory, or its memory is not contiguous.
     """
     try:
         view = memoryview(memory)
@@ -409,7 +408,7 @@ def flat_memory(memory: Any) -> memoryview:
         return memoryview(b"")
     if not view.c_contiguous:
         raise ArgumentError(
-            "the memory has gaps, or is not in row-major order",
+            "the memory is not contiguous in row-major order",
             asked=f"shape {view.shape}, strides {view.strides}",
             try_="numpy.ascontiguousarray(array)",
         )
@@ -417,7 +416,7 @@ def flat_memory(memory: Any) -> memoryview:
 
 
 def _as_bytes(memory: Any) -> memoryview:
-    """Arrays of dtypes that memoryview does not know (bfloat16) still give their bytes."""
+    """The bytes of an array with a dtype that memoryview does not support, such as bfloat16."""
     if hasattr(memory, "__array_interface__") and hasattr(memory, "view"):
         return memoryview(memory.view("uint8"))
     raise ArgumentError(
@@ -428,8 +427,10 @@ def _as_bytes(memory: Any) -> memoryview:
 
 
 def numpy_dtype(dtype: DType) -> Any:
-    """The NumPy dtype of a scalar dtype, or of what an image holds. :raises DTypeError: if there is
-    none."""
+    """The NumPy dtype of a scalar dtype, or of the elements of an image.
+
+    :raises DTypeError: if there is none.
+    """
     import numpy
 
     if isinstance(dtype, ImageDType):

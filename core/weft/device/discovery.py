@@ -35,7 +35,7 @@ GROUP = "weft.devices"
 
 LOCATIONS = "weft.locations"
 """The entry-point group of storage: an entry's name is a URL scheme, or ``file`` for paths, and its
-value the module of the plugin that holds what lies there (``weft_locate``)."""
+value the module of the plugin that stores such data (``weft_locate``)."""
 
 CORE_DISTRIBUTION = "weft"
 
@@ -202,9 +202,9 @@ def _api_mismatch(plugin: Plugin) -> PluginError | None:
     core_is_older = plugin.api > API_VERSION
     upgrade = CORE_DISTRIBUTION if core_is_older else plugin.distribution or plugin.where
     return PluginError(
-        f"plugin {plugin.label} and this weft do not fit together",
+        f"plugin {plugin.label} is not compatible with this weft",
         asked=f"weft_api {plugin.api[0]}.{plugin.api[1]}",
-        because=f"this weft speaks {API_VERSION[0]}.{API_VERSION[1]}, so "
+        because=f"this weft has version {API_VERSION[0]}.{API_VERSION[1]}, so "
         f"{'weft' if core_is_older else 'the plugin'} is the older side",
         try_=f"pip install --upgrade {upgrade}",
     )
@@ -235,7 +235,7 @@ def _check_marked(module: object, calls: HookCalls) -> None:
         ):
             raise PluginError(
                 f"{name} is not marked as a hook",
-                because="what is not marked is never asked",
+                because="a function that is not marked is never called",
                 try_=f"@hookimpl above it, or hookimpl(..., specname={name!r}) around a lambda",
             )
 

@@ -25,7 +25,7 @@ class Entry(NamedTuple):
     """One entry point.
 
     :ivar value: ``module`` or ``module:object``.
-    :ivar distribution: what pip calls the package that has it; empty where nobody says.
+    :ivar distribution: the name of its package for pip; empty if the metadata has none.
     :ivar group: its entry-point group.
     """
 
@@ -45,8 +45,8 @@ class Entry(NamedTuple):
 
 
 def entry_points(*groups: str) -> list[Entry]:
-    """All entries of these groups; of a distribution that is on the path twice, those of the
-    first."""
+    """All entries of these groups. A distribution that is on the path twice counts once: the first
+    one."""
     if _elsewhere():
         return [entry for group in groups for entry in _by_the_library(group)]
     found: list[Entry] = []
@@ -69,7 +69,7 @@ def entry_points(*groups: str) -> list[Entry]:
 
 
 def _elsewhere() -> bool:
-    """Whether distributions may lie where this module does not look."""
+    """Whether distributions may be in places that this module does not read."""
     if any(path and os.path.isfile(path) for path in sys.path if isinstance(path, str)):
         return True
     return any(

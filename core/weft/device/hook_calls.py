@@ -87,9 +87,9 @@ class HookCalls:
         _of_kind("weft_open", device.capabilities, Capabilities)
         if device.id != id:
             raise PluginError(
-                "a plugin's weft_open must give the device that was asked for",
+                "a plugin's weft_open must return the requested device",
                 asked=str(id),
-                because=f"it gave {device.id}",
+                because=f"it returned {device.id}",
                 try_=_REPORT,
             )
         return device
@@ -101,10 +101,10 @@ class HookCalls:
         return None if device is None else _of_kind("weft_offline", device, Device)
 
     def part(self, hook: str, plugins: Sequence[object], device: Device, **arguments: Any) -> Any:
-        """What a hook returns that makes a part of a device: an Allocator for weft_allocator, else
-        an object with the attributes in `PARTS`, or None where no plugin has one.
+        """The part of a device that a hook makes: an Allocator for weft_allocator, else an object
+        with the attributes in `PARTS`, or None if no plugin has one.
 
-        :raises PluginError: where it raises or returns anything else.
+        :raises PluginError: if the hook raises, or returns another kind of object.
         """
         answer = self._guarded(hook, str(device.id), plugins, device=device, **arguments)
         if hook == "weft_allocator":
@@ -112,11 +112,11 @@ class HookCalls:
         return None if answer is None else _with_attributes(hook, answer)
 
     def forget_routes(self) -> None:
-        """Routes depend on the registered plugins: call this whenever they change."""
+        """Clear the cache of routes; called after every change of the registered plugins."""
         self._routes.clear()
 
     def _guarded(self, hook: str, named: str, plugins: Sequence[object], **arguments: Any) -> Any:
-        """Call a hook; an exception in it becomes an error that names the plugin's fault."""
+        """Call a hook; an exception in it becomes a PluginError."""
         try:
             return self._call(hook, plugins, **arguments)
         except WeftError:
@@ -160,9 +160,9 @@ def _of_kind(hook: str, answer: Any, kind: type) -> Any:
         return answer
     given = "nothing" if answer is None else f"{type(answer).__name__} {_repr(answer)}"
     raise PluginError(
-        f"a plugin's {hook} must give {kind.__name__}",
+        f"a plugin's {hook} must return {kind.__name__}",
         asked=hook,
-        because=f"it gave {given}",
+        because=f"it returned {given}",
         try_=_REPORT,
     )
 
@@ -175,11 +175,11 @@ def _with_attributes(hook: str, answer: Any) -> Any:
                 continue
         except Exception as error:  # a property may do anything
             let_through(error)
-            wrong, cause = f"something that raises {failure_text(error)}", error
+            wrong, cause = f"an attribute that raises {failure_text(error)}", error
         else:
-            wrong, cause = "something else there" if exists else "no such thing", None
+            wrong, cause = "another value there" if exists else "no such attribute", None
         raise PluginError(
-            f"what a plugin's {hook} gives needs {', '.join(PARTS[hook])}",
+            f"the result of a plugin's {hook} needs {', '.join(PARTS[hook])}",
             asked=hook,
             because=f"{name}: {type(answer).__name__} has {wrong}",
             try_="weft.plugin has the protocol, with every name explained",

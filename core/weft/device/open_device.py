@@ -87,7 +87,7 @@ class OpenDevice:
         renderer = self._part("weft_renderer")
         if renderer is None:
             raise CapabilityError(
-                "nobody renders kernels for this device",
+                "no plugin renders kernels for this device",
                 asked=f"a kernel on {self.name}",
                 because=f"it declares {type(compute).__name__}, but no plugin of family "
                 f"{self.id.family} implements weft_renderer",
@@ -122,7 +122,7 @@ class OpenDevice:
         runner = self._part("weft_runner", program=program)
         if runner is None:
             raise CapabilityError(
-                "nobody launches kernels on this device",
+                "no plugin launches kernels on this device",
                 asked=f"kernel {program.name} on {self.name}",
                 because=f"no plugin of family {self.id.family} implements weft_runner",
                 try_="report it to the plugin's authors",
@@ -142,10 +142,10 @@ class OpenDevice:
             self.device.synchronize()
         except Exception as error:
             let_through(error)
-            self.failed("waiting for what was launched", error)
+            self.failed("waiting for launched work", error)
 
     def release(self) -> int:
-        """Free the memory that is kept for reuse; the number of bytes."""
+        """Free the memory that is kept for reuse; returns its bytes."""
         return self.pool.drop() if "pool" in self.__dict__ else 0
 
     def close(self) -> None:
@@ -161,8 +161,7 @@ class OpenDevice:
             self.failed("closing", error)
 
     def close_at_exit(self) -> None:
-        """Close it in the process that opened it. Errors are shown with DEBUG=1 only,
-        since nothing can be done about them."""
+        """Close it, in the process that opened it alone. Errors are printed with DEBUG=1 only."""
         if self._process != os.getpid():
             return
         try:
@@ -174,12 +173,12 @@ class OpenDevice:
 
     @property
     def makers(self) -> tuple[object, ...]:
-        """The modules, or objects with hooks, that its parts come from."""
+        """The plugins that made its parts: modules, or objects with hooks."""
         return self._plugins
 
     def failed(self, doing: str, error: Exception) -> NoReturn:
-        """Raise what one of its parts raised while `doing` something: as it is where it is an error
-        of ours, as OutOfMemory where there is no memory left, else as a PluginError."""
+        """Raise the error of a part: a WeftError as it is, MemoryError as OutOfMemory, any other as
+        PluginError. doing: the operation that failed."""
         if isinstance(error, WeftError):
             raise error
         if isinstance(error, MemoryError):
@@ -187,7 +186,7 @@ class OpenDevice:
         self.broken(doing, f"raised {failure_text(error)}", error)
 
     def broken(self, doing: str, because: str, cause: Exception | None = None) -> NoReturn:
-        """:raises PluginError: its plugin broke the interface while `doing` something."""
+        """:raises PluginError: always; its plugin violated the interface during `doing`."""
         makers = " or ".join(
             getattr(maker, "__name__", type(maker).__name__) for maker in self._plugins
         )
@@ -203,7 +202,7 @@ class OpenDevice:
 
 
 def for_each_device(does: Callable[[OpenDevice], None], devices: Iterable[OpenDevice]) -> None:
-    """Do it with each device, also where it fails for some; raise the first error then."""
+    """Call a function for each device, also after an error; then raise the first error."""
     errors: list[Exception] = []
     for device in devices:
         try:
@@ -218,7 +217,7 @@ def for_each_device(does: Callable[[OpenDevice], None], devices: Iterable[OpenDe
 _open: WeakMembers[OpenDevice] = WeakMembers()
 
 
-@atexit.register  # before any plugin is loaded: what plugins register is called before this
+@atexit.register  # before any plugin is loaded, so that functions of plugins are called first
 def close_all_at_exit() -> None:
     """Close every device that is still open."""
     for opened in list(_open):

@@ -28,13 +28,13 @@ class Device:
     """One opened device. Subclass it to keep a driver's context.
 
     :param id: which device.
-    :param capabilities: what it can do.
-    :param passes: gives the passes of code generation for it; None: the generic ones.
-    :param choose: gives the loop transformations of a kernel; None: the generic choice.
+    :param capabilities: its capabilities.
+    :param passes: returns the passes of code generation for it; None: the generic ones.
+    :param choose: returns the loop transformations of a kernel; None: the generic choice.
 
-    `passes` and `choose` are functions of a module, as in `Target`. What is generated is kept on
-    disk by the source files of the packages that they are defined in; where they use more, the
-    fingerprint has to change with it.
+    `passes` and `choose` are functions of a module, as in `Target`. The key of generated code on
+    disk contains the source files of their packages. If they use other files, the fingerprint must
+    change with those.
     """
 
     passes: Passes | None = None
@@ -109,63 +109,63 @@ class Allocator(ABC, Generic[Handle]):
         """Fill the whole of ``dst`` from ``src``, after all work launched so far."""
 
     def free(self, handle: Handle, nbytes: int) -> None:
-        """Take an allocation back. Default: leave it to Python.
+        """Free an allocation. Default: Python frees the handle.
 
-        May be called from a destructor, in the middle of anything: take no lock that another method
-        may hold, and leave what is slow for later. May also come after the device was closed, which
-        gives everything back; at the end of the interpreter it does not come at all.
+        A destructor may call this at any time: take no lock that another method may hold, and defer
+        slow work. It may be called after the device was closed, which frees everything. It is not
+        called at the end of the interpreter.
         """
 
     def used_bytes(self) -> int | None:
-        """The bytes that are allocated and not freed: the conformance kit compares them before and
-        after. Memory that is noted down to be freed later counts until it is. Default: None, not
-        known."""
+        """The bytes that are allocated and not freed. The conformance kit compares them before and
+        after a test. Memory whose freeing is deferred counts as allocated. Default: None,
+        unknown."""
         return None
 
     def view(self, handle: Handle, offset: int, nbytes: int) -> Handle:
-        """A window of an allocation that shares its bytes. Default: CapabilityError."""
+        """A window of an allocation, which shares its bytes. Default: CapabilityError."""
         raise CapabilityError(
-            "this allocator gives no windows of its memory",
+            "this allocator has no windows of its memory",
             asked=f"{nbytes} bytes from offset {offset}",
             because=f"{type(self).__name__} does not implement view",
             try_="declare MemoryCaps(alignment=None), or implement view",
         )
 
     def map_host(self, handle: Handle) -> memoryview | None:
-        """A window through which Python reads and writes the bytes, after all work launched so far.
-        Default: None, there is none."""
+        """A memoryview of the memory itself, after all work launched so far. Default: None: the
+        host cannot access it."""
         return None
 
     def wrap(self, memory: memoryview) -> Handle | None:
-        """A handle onto Python memory in place, which the core keeps alive. Default: None, it
-        cannot."""
+        """A handle of Python memory, without a copy; the core keeps the memory alive. Default:
+        None: not supported."""
         return None
 
     def link_copy(self, dst: Handle, src: Any, source: Device, nbytes: int) -> bool:
-        """Copy from another device (or another allocation of this one) without the host; False if
-        that is impossible. Asked only within one link group. Default: False."""
+        """Copy from another device, or another allocation of this one, without the host. False if
+        that is impossible. Called only within one link group. Default: False."""
         return False
 
     def stream_out(self, src: Handle, chunk: int) -> Iterator[memoryview] | None:
-        """The bytes in order, in pieces of at most ``chunk``; each piece is dead once the next is
-        requested. Default: None, read it at once."""
+        """The bytes in order, in pieces of at most ``chunk``. A piece is valid until the next
+        one is requested. Default: None: the memory is read at once."""
         return None
 
     def capacity(self) -> int | None:
-        """The bytes that exist before anything is allocated (the size of a file).
-        Default: None, nothing is."""
+        """The bytes that exist before any allocation, such as the size of a file. Default: None:
+        there are none."""
         return None
 
 
 class Renderer(Protocol):
-    """Turns linear programs into source text.
+    """Renders linear programs as source text.
 
-    One that calls kernels otherwise than their programs, since a language has reserved the name,
-    has a method ``entry_point(name)`` that says how.
+    If a language reserves names, a renderer has a method ``entry_point(name)``. It returns the name
+    in the source of the kernel that the program calls ``name``.
 
     :ivar language: cache namespace and file suffix, such as ``"c"``.
-    :ivar native_ops: what the language has itself; the rest is decomposed before rendering.
-    :ivar rules: the last rewrites this language wants, or None.
+    :ivar native_ops: operations of the language; all others are decomposed before rendering.
+    :ivar rules: the last rewrites before rendering, or None.
     """
 
     language: str
@@ -178,13 +178,14 @@ class Renderer(Protocol):
 
 
 class Compiler(Protocol):
-    """Turns source into bytes.
+    """Compiles source to bytes.
 
-    A compiler may have a second method, `compile_many(sources) -> list[bytes]`, of pairs of source
-    and name: where kernels may be compiled side by side (`Feature.PARALLEL_COMPILE`), several are
-    given to one call of it. What it raises is a reason to compile each by itself.
+    A compiler may have a second method, `compile_many(sources) -> list[bytes]`. It takes pairs of
+    source and name, and compiles several kernels in one call if the device has
+    `Feature.PARALLEL_COMPILE`. If it raises, each kernel is compiled by itself.
 
-    :ivar fingerprint: changes whenever the same source could give other bytes; keys the disk cache.
+    :ivar fingerprint: changes whenever the same source could compile to other bytes; a part of the
+        key of the disk cache.
     """
 
     fingerprint: str
@@ -216,7 +217,7 @@ class Runner(Protocol):
         :param wait: return only when it is done.
         :return: seconds it took when ``wait``, else None.
 
-        What raises must not have run: it may be launched once more.
+        A launch that raises must not have run: the core may launch it again.
         """
         ...
 
@@ -234,7 +235,7 @@ class GraphRunner(Protocol):
 
 @runtime_checkable
 class SettableGraph(GraphRunner, Protocol):
-    """A graph whose arguments are set one by one: unchanged arguments cost nothing in a replay."""
+    """A graph whose arguments are set one by one, so that unchanged arguments cost no time."""
 
     def setter(self, places: Sequence[tuple[int, int]]) -> Callable[[Any], None]:
         """A function that sets a new handle at all these places, each the number of a launch and of

@@ -1,8 +1,8 @@
 """Plugin table: which plugins exist, which one owns a device family, and why a family has none.
 
-A record of each plugin, from `discovery`. A plugin is loaded when its family is first asked for.
-Objects with hooks can be registered by hand. Every error names the plugin at fault by its
-distribution, and what to do about it.
+The table has a record of each plugin, from `discovery`. A plugin is loaded at the first use of its
+family. Objects with hooks can be registered by hand. Every error names the distribution of the
+plugin that caused it, and what to do.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from weft.device.identity import DeviceFamily
 class PluginTable:
     """A record of each plugin. Safe to use from several threads.
 
-    :param plugins: records to serve; None: those that are installed, read when first needed.
+    :param plugins: the records; None: the installed plugins, read at first use.
     """
 
     def __init__(self, plugins: Iterable[Plugin] | None = None) -> None:
@@ -208,7 +208,7 @@ def unregistered_family(family: str) -> UnknownDevice:
 
 
 def unusable_plugin(plugin: Plugin) -> PluginError:
-    """A plugin failed to load; the cause is attached."""
+    """The error for a plugin that failed to load, with its cause attached."""
     if plugin.state is not PluginState.IMPORT_FAILED and isinstance(plugin.cause, PluginError):
         return plugin.cause
     error = PluginError(
@@ -220,18 +220,18 @@ def unusable_plugin(plugin: Plugin) -> PluginError:
         try_=f"pip install --upgrade {plugin.distribution}; "
         "`weft devices` shows the state of every plugin"
         if plugin.distribution
-        else f"mend the plugin: {advice}; the cause is attached"
+        else f"fix the plugin: {advice}; the cause is attached"
         if (advice := getattr(plugin.cause, "try_", None))
-        else "mend the plugin; the cause is attached",
+        else "fix the plugin; the cause is attached",
     )
     error.__cause__ = plugin.cause
     return error
 
 
 def extension_without_owner(family: str, extenders: Sequence[Plugin]) -> PluginError:
-    """Plugins extend the family, and none owns it."""
+    """The error for a family that plugins extend and none owns."""
     return PluginError(
-        f"family {family} is extended, but nobody owns it",
+        f"family {family} is extended, but no plugin owns it",
         asked=family,
         because=f"{', '.join(p.label for p in extenders)} only adds parts to it",
         try_=install_command(family),
@@ -239,7 +239,7 @@ def extension_without_owner(family: str, extenders: Sequence[Plugin]) -> PluginE
 
 
 def several_owners(family: str, owners: Sequence[Plugin]) -> PluginError:
-    """Two plugins own the family, so neither is used."""
+    """The error for a family that two plugins own."""
     return PluginError(
         f"two plugins own the device family {family}",
         asked=family,
@@ -249,7 +249,7 @@ def several_owners(family: str, owners: Sequence[Plugin]) -> PluginError:
 
 
 def core_family(plugin: Plugin) -> PluginError:
-    """A plugin declares a family of the core as its own."""
+    """The error for a plugin that declares a family of the core as its own."""
     return PluginError(
         f"the device family {plugin.family} belongs to {CORE_DISTRIBUTION} itself",
         asked=plugin.family,

@@ -24,22 +24,22 @@ from weft.device.parts import NO_HINTS, Allocator, BufferHints
 from weft.device.usage import usage
 
 KEEP_AT_LEAST = 256 << 20
-"""Bytes a pool may always keep."""
+"""The bytes that a pool may keep in any case."""
 KEEP_BEYOND_PEAK = 4
-"""Used and kept bytes are together at most the largest that use ever was, and a fourth of it."""
+"""Used and kept bytes together are at most 1 + 1/4 of the peak use."""
 WINDOWS_FROM = 64 << 10
-"""Bytes from which an allocation may be taken for something smaller."""
+"""The bytes from which an allocation may serve a smaller buffer as a window."""
 WASTE = 4
-"""What is smaller by less than a fourth may take it."""
+"""A window leaves less than 1/4 of its allocation unused."""
 
 
 class Pool:
-    """Allocations of one device, with those that are free kept for reuse, oldest dropped first.
+    """The memory pool of one device: keeps freed allocations for reuse, and drops the oldest first.
 
-    :param allocator: where memory comes from when nothing fits.
-    :param enabled: False passes everything through (for persistent memory).
-    :param max_allocation: what the device declares as its largest allocation.
-    :param windows: whether a window of an allocation may be given for something smaller.
+    :param allocator: allocates memory if no kept allocation fits.
+    :param enabled: False: keep nothing (for persistent memory).
+    :param max_allocation: the largest allocation that the device declares.
+    :param windows: whether a smaller buffer may get a window of a kept allocation.
     """
 
     def __init__(
@@ -60,14 +60,14 @@ class Pool:
         self._free: dict[int, tuple[Any, int, Hashable]] = {}
         self._by_kind: dict[Hashable, list[int]] = {}
         self._next = 0
-        self._sizes: list[int] = []  # of what is kept for any use and large enough for windows
+        self._sizes: list[int] = []  # of kept allocations without hints, large enough for windows
         # Windows that are in use, by identity: the whole allocation and its size.
         self._wholes: dict[int, tuple[Any, int]] = {}
-        # Buffers die whenever the garbage collector says so, even in the middle of `take`; what
-        # they return then waits here until whoever holds the lock is done. Ctrl-C may come after
-        # any call: what is free stands here or in `_free` at every moment, and the other tables are
-        # made of that anew.
-        # The fourth is the device string of what counts as resident.
+        # The garbage collector may free a buffer at any time, also during `acquire`. The memory is
+        # queued here until the holder of the lock processes it. Ctrl-C may interrupt after any
+        # call. Free memory is therefore in this queue or in `_free` at every moment, and the other
+        # tables are rebuilt from `_free`.
+        # The fourth item is the device string of memory that counts as resident.
         self.returned: deque[tuple[Any, int, BufferHints, str | None]] = deque()
         self._lock = lock()
         self._tries = map(self._lock.acquire, repeat(False))  # each takes it, or does not wait
@@ -75,14 +75,14 @@ class Pool:
 
     @property
     def used_bytes(self) -> int:
-        """Bytes of the handles that were taken and not given back."""
-        self.settle()
+        """Bytes of the handles that were acquired and not released."""
+        self.process_returned()
         return self._used
 
     @property
     def kept_bytes(self) -> int:
-        """Bytes that wait for reuse."""
-        self.settle()
+        """Bytes that are kept for reuse."""
+        self.process_returned()
         return self._kept_bytes
 
     @property
@@ -94,12 +94,12 @@ class Pool:
     def peak_bytes(self, nbytes: int) -> None:
         self._peak = nbytes
 
-    def settle(self) -> None:
-        """Take in the memory of buffers that died."""
+    def process_returned(self) -> None:
+        """Process the memory that freed buffers returned."""
         if self.returned:
-            self._sort_in_now()
+            self._try_process_queue()
 
-    def take(self, nbytes: int, hints: BufferHints) -> Any:
+    def acquire(self, nbytes: int, hints: BufferHints) -> Any:
         """A handle of exactly ``nbytes``.
 
         :raises OutOfMemory: if the device has no memory even after all kept memory was freed.
@@ -121,7 +121,7 @@ class Pool:
         try:
             with self._lock:
                 if self.returned:
-                    self._sort_in()
+                    self._process_queue()
                 kind = nbytes if hints is NO_HINTS else _reuse_key(nbytes, hints)
                 if self._by_kind.get(kind):
                     handle = self._kept(kind)
@@ -140,18 +140,19 @@ class Pool:
             raise
         return handle
 
-    def give(self, handle: Any, nbytes: int, hints: BufferHints) -> None:
-        """Take a handle back: keep it for reuse, or free it. May be called from a destructor."""
+    def release(self, handle: Any, nbytes: int, hints: BufferHints) -> None:
+        """Keep a handle for reuse, or free it. May be called from a destructor."""
         self.returned.append((handle, nbytes, hints, None))
-        self._sort_in_now()
+        self._try_process_queue()
 
-    def _sort_in_now(self) -> None:
-        """Sort in returned memory, unless another thread is doing it."""
+    def _try_process_queue(self) -> None:
+        """Process returned memory, unless another thread is doing it."""
         mine = False
         try:
-            for mine in self._tries:  # no call of Python's: Ctrl-C finds it taken and known to be
+            # iteration calls no Python function: Ctrl-C cannot separate the lock from `mine`
+            for mine in self._tries:
                 if mine:
-                    self._sort_in()
+                    self._process_queue()
                 break
         except BaseException:
             if mine:
@@ -162,16 +163,16 @@ class Pool:
             self._lock.release()
 
     def drop(self) -> int:
-        """Free everything that is kept; returns how many bytes that was."""
+        """Free all kept memory; returns its bytes."""
         try:
             with self._lock:
-                self._sort_in()
+                self._process_queue()
                 return self._drop_all()
         except BaseException:
             self._rebuild_tables()
             raise
 
-    def _sort_in(self) -> None:
+    def _process_queue(self) -> None:
         while self.returned:
             handle, nbytes, hints, resident = self.returned[0]
             whole, size, window = handle, nbytes, 0
@@ -179,7 +180,7 @@ class Pool:
                 whole, size = self._wholes[window]
             number = self._next
             kind = size if hints is NO_HINTS else _reuse_key(size, hints)
-            # from here to where it is taken off the queue nothing is called
+            # no function is called from here until the item leaves the queue
             if self.enabled:
                 self._free[number] = (whole, size, kind)
             if window in self._wholes:
@@ -214,7 +215,7 @@ class Pool:
             self._keep(kept - self._kept_bytes)
 
     def _drop_for(self, nbytes: int) -> None:
-        """Free what is kept too long before more bytes are allocated."""
+        """Free the oldest kept memory beyond the limit, before `nbytes` are allocated."""
         if self._kept_bytes <= KEEP_AT_LEAST:
             return
         peak = max(self._peak, self._used + nbytes)
@@ -223,21 +224,21 @@ class Pool:
             self._drop_oldest()
 
     def _kept(self, kind: Hashable) -> Any:
-        """The allocation of a kind that was returned last, which is there."""
+        """Remove and return the kept allocation of a kind that was returned last."""
         number = self._by_kind[kind][-1]
         handle, nbytes, _ = self._free[number]
         self._forget(number, nbytes, kind)
         del self._free[number]
         return handle
 
-    # ---- windows of what is a little larger -----------------------------------------------------
+    # ---- windows of larger allocations ----------------------------------------------------------
 
     def _allows_windows(self, kind: Hashable) -> bool:
         """Whether memory may serve as a window of a larger allocation."""
         return self.windows and isinstance(kind, int) and kind >= WINDOWS_FROM
 
     def _slightly_larger(self, kind: Hashable) -> int | None:
-        """The size of the smallest kept allocation of which a window may be given."""
+        """The size of the smallest kept allocation that may serve as a window."""
         if not self._sizes or not self._allows_windows(kind):
             return None
         assert isinstance(kind, int)
@@ -251,7 +252,7 @@ class Pool:
         try:
             handle = self.allocator.view(whole, 0, nbytes)
             window = id(handle)
-        except CapabilityError:  # it gives none, whatever its device declares
+        except CapabilityError:  # the allocator has no windows, although its device declares them
             self.windows = False
             self.allocator.free(whole, size)
             return self._allocate(nbytes, NO_HINTS)
@@ -277,16 +278,16 @@ class Pool:
         return self._allocate_once(nbytes, hints)
 
     def _allocate_once(self, nbytes: int, hints: BufferHints) -> Any:
-        """Call the allocator; its exceptions become errors that name the plugin's fault."""
+        """Call the allocator; a MemoryError becomes an OutOfMemory that names the allocator."""
         try:
             return self.allocator.allocate(nbytes, hints)
         except WeftError:
             raise
-        except MemoryError as error:  # as Python says it, for allocators that are a line of Python
+        except MemoryError as error:  # Python's own, from an allocator written in Python
             raise OutOfMemory(
                 "there is no memory left",
                 asked=human_size(nbytes),
-                because=f"{type(self.allocator).__name__} was refused it",
+                because=f"{type(self.allocator).__name__} raised MemoryError",
                 try_="free tensors that are no longer needed, or work in smaller pieces",
             ) from error
 

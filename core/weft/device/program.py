@@ -24,7 +24,7 @@ _POINTER_MAKERS = frozenset({Ops.INDEX, Ops.CAST, Ops.BITCAST, Ops.GEP})
 
 @dataclass(frozen=True)
 class Estimates:
-    """What one launch costs. Numbers may depend on variables.
+    """The cost of one launch. Numbers may depend on variables.
 
     :param ops: arithmetic operations.
     :param lds: bytes moved by loads and stores, each time one is executed.
@@ -48,8 +48,8 @@ class LinearProgram:
     :param uops: spec.linear, sources before users.
     :param globals: slots of the kernel's buffers, ascending; handles are passed in this order.
     :param outs: slots that are stored to.
-    :param ins: slots of which what was there before counts: it is loaded, or not all overwritten
-        where an index says what is.
+    :param ins: slots whose previous content is used: loaded, or only partly overwritten by an
+        indexed store.
     :param variables: DEFINE_VAR nodes in the order in which their values are passed.
     :param global_size: groups per dimension (ints or expressions of variables); None: no grid.
     :param local_size: work items per group and dimension; None: no local dimensions.
@@ -81,7 +81,7 @@ class LinearProgram:
 
     @classmethod
     def without_nodes(cls, make: Callable[[], tuple[UOp, ...]], **facts: Any) -> LinearProgram:
-        """A program whose nodes are made when they are asked for; `facts` are all other fields."""
+        """A program that makes its nodes at first use; `facts` are all other fields."""
         program = cls(uops=(), **facts)
         del program.__dict__["uops"]
         program.__dict__["_make_nodes"] = make
@@ -103,17 +103,18 @@ class LinearProgram:
         source_ast: UOp | None = None,
         applied: tuple[Any, ...] = (),
     ) -> LinearProgram:
-        """Read slots, variables and launch sizes off the nodes."""
+        """A program from its nodes, with the slots, variables and launch sizes found in them."""
         nodes = tuple(uops)
         asked = [u for u in nodes if u.op in _ASKED]
         stored = _slots(u.src[0] for u in asked if u.op is Ops.STORE)
         loaded = _slots(u.src[0] for u in asked if u.op is Ops.LOAD)
-        # what is put here and there leaves the rest as it was, which is from before or stored first
-        puts = indexed_stores_of(asked)
-        if puts:
-            put = set(_slots(u.src[0] for u in puts))
-            whole = _slots(u.src[0] for u in asked if u.op is Ops.STORE and u not in puts)
-            loaded = tuple(sorted((put | set(loaded)) - put.intersection(whole)))
+        # an indexed store leaves other elements unchanged: the buffer is an input, unless the
+        # kernel also stores all of it
+        indexed = indexed_stores_of(asked)
+        if indexed:
+            partial = set(_slots(u.src[0] for u in indexed))
+            whole = _slots(u.src[0] for u in asked if u.op is Ops.STORE and u not in indexed)
+            loaded = tuple(sorted((partial | set(loaded)) - partial.intersection(whole)))
         variables = {u for u in asked if u.op is Ops.DEFINE_VAR}
         return cls(
             name,

@@ -193,7 +193,7 @@ class Registry(PluginTable):
                         continue
                     if found is not None:
                         return self.resolve(found)
-        names = ", ".join(family_names(asked)) or "nobody, none is installed for it"
+        names = ", ".join(family_names(asked)) or "no plugin, since none is installed for it"
         raise UnknownDevice(
             "no installed plugin knows where this is stored",
             asked=repr(source),
@@ -337,7 +337,7 @@ class Registry(PluginTable):
         refusals = [f"{p.family}: {failure_text(p.cause)}" for p in plugins if p.cause]
         for family in sorted(families.values(), key=lambda f: (-f.priority, f.name)):
             if family.priority < 0:
-                refusals.append(f"{family.name}: only by name, it asks not to be a default")
+                refusals.append(f"{family.name}: its negative priority excludes it as a default")
                 continue
             try:
                 opened = self.open(DeviceId(family.name, ""))
@@ -345,7 +345,7 @@ class Registry(PluginTable):
                     return opened.id
             except Exception as error:  # one plugin must not affect the others
                 let_through(error)
-                if _is_setting_error(error):  # the user can mend it
+                if _is_setting_error(error):  # the user can correct the setting
                     raise
                 refusals.append(f"{family.name}: {failure_text(error)}")
         raise DeviceUnavailable(
@@ -380,7 +380,7 @@ def _begin_epoch() -> None:
 
 
 def when_changed(listener: Callable[[], None]) -> None:
-    """Call this whenever another plugin serves a family than before."""
+    """Call `listener` whenever another plugin begins to serve a family."""
     _listeners.append(listener)
 
 
@@ -436,10 +436,10 @@ def open(device: DeviceLike | None = None) -> OpenDevice:
 
 
 def capabilities(device: DeviceLike | None = None) -> Capabilities:
-    """What a device can do; opens it."""
+    """The capabilities of a device; opens it."""
     return _current.open(device).capabilities
 
 
 def synchronize() -> None:
-    """Wait for all work on all opened devices; the first error is raised when all have ended."""
+    """Wait for all work on all opened devices; then raise the first error."""
     for_each_device(OpenDevice.synchronize, _current.opened())

@@ -18,9 +18,9 @@ from weft.device.buffer import Buffer, chunks, host_bytes
 from weft.device.open_device import OpenDevice
 
 CHUNK = 64 << 20
-"""Bytes in flight when a copy goes piece by piece."""
+"""The piece size of a copy in pieces, in bytes."""
 
-Road = Callable[[OpenDevice, Any, OpenDevice, Any, int], bool]
+Method = Callable[[OpenDevice, Any, OpenDevice, Any, int], bool]
 
 
 def link(to: OpenDevice, dst: Any, source: OpenDevice, src: Any, nbytes: int) -> bool:
@@ -33,7 +33,7 @@ def link(to: OpenDevice, dst: Any, source: OpenDevice, src: Any, nbytes: int) ->
 
 def destination_window(to: OpenDevice, dst: Any, source: OpenDevice, src: Any, nbytes: int) -> bool:
     """The source writes into the host's window of the destination."""
-    # Writing through a window cannot report that a disk is full; storage is written by copy_in.
+    # a write through a window cannot report a full disk; copy_in of a storage device does
     if to.capabilities.memory.persistent:
         return False
     window = to.allocator.map_host(dst)
@@ -45,7 +45,7 @@ def destination_window(to: OpenDevice, dst: Any, source: OpenDevice, src: Any, n
 
 def source_window(to: OpenDevice, dst: Any, source: OpenDevice, src: Any, nbytes: int) -> bool:
     """The destination reads from the host's window of the source."""
-    # Bytes that outlive us may be cut short while we look at them; storage is read by copy_out.
+    # a file may be truncated while it is read; copy_out of a storage device reports that
     if source.capabilities.memory.persistent:
         return False
     window = source.allocator.map_host(src)
@@ -56,7 +56,7 @@ def source_window(to: OpenDevice, dst: Any, source: OpenDevice, src: Any, nbytes
 
 
 def stream(to: OpenDevice, dst: Any, source: OpenDevice, src: Any, nbytes: int) -> bool:
-    """The source gives its bytes piece by piece, each written to a window of the destination."""
+    """The source is read in pieces, and each is written to a window of the destination."""
     if nbytes > CHUNK and not _windows_at(to, CHUNK):
         return False
     pieces = source.allocator.stream_out(src, CHUNK)
@@ -70,7 +70,7 @@ def stream(to: OpenDevice, dst: Any, source: OpenDevice, src: Any, nbytes: int) 
             part = to.allocator.view(dst, offset, piece.nbytes)
         else:
             raise CapabilityError(
-                "a stream gave a piece that the destination cannot take",
+                "the destination has no window for a piece of a stream",
                 asked=f"{piece.nbytes} bytes at byte {offset} on {to.name}",
                 because=f"pieces should have {CHUNK} bytes, the last one excepted",
                 try_=f"report it to the plugin that streams {source.name}",
@@ -95,20 +95,20 @@ def bounce(to: OpenDevice, dst: Any, source: OpenDevice, src: Any, nbytes: int) 
     return True
 
 
-ROADS: dict[str, Road] = {
+METHODS: dict[str, Method] = {
     "link": link,
     "destination_window": destination_window,
     "source_window": source_window,
     "stream": stream,
     "bounce": bounce,
 }
-"""In the order in which they are tried."""
+"""The copy methods, in the order in which they are tried."""
 
 
-def copy(dst: Buffer, src: Buffer, road: str | None = None) -> str:
-    """Copy all of ``src`` into ``dst``, which has as many bytes; the name of the method used.
+def copy(dst: Buffer, src: Buffer, method: str | None = None) -> str:
+    """Copy all of ``src`` into ``dst`` of the same size; returns the name of the method used.
 
-    :param road: the only road to try, for tests; None: the first that is open.
+    :param method: the only method to try, for tests; None: the first that the devices support.
     :raises ArgumentError: if the sizes differ.
     :raises CapabilityError: if these devices do not support the requested method.
     """
@@ -124,25 +124,26 @@ def copy(dst: Buffer, src: Buffer, road: str | None = None) -> str:
     there, here = dst.handle, src.handle
     to, source = dst.holder(), src.holder()
     with trace.span("copy", source=src.device, to=dst.device, nbytes=nbytes) as span:
-        for name in ROADS if road is None else (road,):
+        for name in METHODS if method is None else (method,):
             try:
-                taken = ROADS[name](to, there, source, here, nbytes)
+                taken = METHODS[name](to, there, source, here, nbytes)
             except Exception as error:
                 let_through(error)
                 _failed(to, source, nbytes, error)
             if taken:
-                span.note(road=name)
+                span.note(method=name)
                 return name
     raise CapabilityError(
-        "this road is closed between these devices",
-        asked=f"copying {source.name} -> {to.name} by {road}",
-        because="one of them does not offer what it needs",
-        try_=f"road=None takes the first open one of {', '.join(ROADS)}",
+        "these devices do not support this copy method",
+        asked=f"copying {source.name} -> {to.name} by {method}",
+        because="one of them does not implement it",
+        try_=f"method=None uses the first supported one of {', '.join(METHODS)}",
     )
 
 
 def _failed(to: OpenDevice, source: OpenDevice, nbytes: int, error: Exception) -> NoReturn:
-    """Tell it of the device whose part raised it, as far as that can be seen."""
+    """Raise the error in the name of the device whose plugin raised it, if the traceback shows
+    it."""
     guilty = to
     makers = {getattr(maker, "__name__", "").partition(".")[0] for maker in source.makers}
     if (makers - {"weft"}).intersection(_modules_of(error)):
@@ -151,7 +152,7 @@ def _failed(to: OpenDevice, source: OpenDevice, nbytes: int, error: Exception) -
 
 
 def _modules_of(error: Exception) -> Iterator[str]:
-    """The packages that it came through."""
+    """The packages of the frames in the traceback of an error."""
     place = error.__traceback__
     while place is not None:
         yield str(place.tb_frame.f_globals.get("__name__")).partition(".")[0]

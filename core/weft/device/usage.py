@@ -9,10 +9,11 @@ from weft.base.weak import WeakMembers
 
 
 class Usage:
-    """Bytes in use, altogether and per device. Pooled memory waiting for reuse counts apart.
+    """Bytes in use, in total and per device. Pooled memory that is kept for reuse counts
+    separately.
 
-    :ivar peak: the most that ``resident`` has been since the last ``reset_peak``.
-    :ivar pools: the pools that are counted here. They count dead buffers when they are read.
+    :ivar peak: the greatest ``resident`` since the last ``reset_peak``.
+    :ivar pools: the pools that this object counts. Reading a counter processes freed buffers first.
     """
 
     __slots__ = ("_by_device", "_pooled", "_resident", "peak", "pools")
@@ -23,40 +24,40 @@ class Usage:
         self._by_device: defaultdict[str, int] = defaultdict(int)
         self.pools: WeakMembers[Any] = WeakMembers()
 
-    def _settled(self) -> Usage:
+    def _updated(self) -> Usage:
         for pool in self.pools:
-            pool.settle()
+            pool.process_returned()
         return self
 
     @property
     def resident(self) -> int:
         """Bytes held by live buffers, on devices whose memory counts as resident."""
-        return self._settled()._resident
+        return self._updated()._resident
 
     @property
     def by_device(self) -> defaultdict[str, int]:
         """``resident``, per device string."""
-        return self._settled()._by_device
+        return self._updated()._by_device
 
     @property
     def pooled(self) -> int:
         """Bytes freed by buffers and kept for reuse."""
-        return self._settled()._pooled
+        return self._updated()._pooled
 
-    def take(self, device: str, nbytes: int) -> None:
-        """A buffer got this much."""
+    def allocated(self, device: str, nbytes: int) -> None:
+        """Count memory that a buffer allocated."""
         self._resident += nbytes
         self._by_device[device] += nbytes
         if self._resident > self.peak:
-            self.peak = max(self.peak, self.resident)  # without what has died meanwhile
+            self.peak = max(self.peak, self.resident)  # without buffers that were freed meanwhile
 
-    def give(self, device: str, nbytes: int) -> None:
-        """A buffer gave this much back."""
+    def freed(self, device: str, nbytes: int) -> None:
+        """Count memory that a buffer freed."""
         self._resident -= nbytes
         self._by_device[device] -= nbytes
 
     def keep(self, nbytes: int) -> None:
-        """So much more, or less, is kept for reuse."""
+        """Change the bytes that are kept for reuse by `nbytes`, which may be negative."""
         self._pooled += nbytes
 
     def reset_peak(self) -> None:
@@ -65,4 +66,4 @@ class Usage:
 
 
 usage = Usage()
-"""Of this process."""
+"""The memory statistics of this process."""

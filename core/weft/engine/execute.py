@@ -91,7 +91,7 @@ def _run_traced(step: ExecItem, wait: bool) -> None:
 def _count_intermediates(layout: Layout) -> None:
     """Enter the memory of intermediates in the statistics."""
     stats.count_room(layout.planned, layout.unplanned)
-    trace.point("room", arenas=layout.arenas, planned=layout.planned, unplanned=layout.unplanned)
+    trace.point("arenas", arenas=layout.arenas, planned=layout.planned, unplanned=layout.unplanned)
     if settings.DEBUG >= 2:
         report_intermediates(layout)
 

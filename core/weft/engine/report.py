@@ -38,7 +38,7 @@ def report(item: ExecItem, seconds: float | None) -> None:
 
 
 def report_schedule(items: Sequence[ScheduleItem]) -> None:
-    """From 3 on what is about to run, with its memory; from 5 on the AST of each kernel too."""
+    """Print the items of a schedule (DEBUG=3), and the AST of each kernel (DEBUG=5)."""
     print(f"schedule of {plural(len(items), 'item')}", file=sys.stderr)
     for number, item in enumerate(items):
         memory = ", ".join(f"{b.size} {b.dtype.name}" for b in item.bufs)
@@ -49,9 +49,9 @@ def report_schedule(items: Sequence[ScheduleItem]) -> None:
 
 
 def report_intermediates(layout: Layout) -> None:
-    """From 2 on: the memory that the intermediates of a schedule share."""
+    """Print the memory of the intermediates of a schedule (DEBUG=2)."""
     print(
-        f"*** room for intermediates: {human_size(layout.planned)}, shared by what would take "
+        f"*** memory for intermediates: {human_size(layout.planned)}; without reuse "
         f"{human_size(layout.unplanned)}",
         file=sys.stderr,
     )

@@ -11,7 +11,7 @@ import mmap
 from typing import Any
 
 from weft.plugin import Allocator, BufferHints, OutOfMemory, let_through
-from weft_cpu_clang.memory_limit import room
+from weft_cpu_clang.memory_limit import available_memory
 from weft_cpu_clang.mmap_allocator import private
 
 ALIGNMENT = 64
@@ -44,7 +44,7 @@ class ProcessAllocator(Allocator[Memory]):
     def allocate(self, nbytes: int, hints: BufferHints) -> Memory:
         """:raises OutOfMemory: if the system gives no more, or has no more behind what it gives."""
         if nbytes >= CHECKED:
-            _check_room(nbytes)
+            _check_available(nbytes)
         try:
             return _mapped(nbytes) if nbytes >= LARGE else _small(nbytes)
         except (MemoryError, OSError, OverflowError, ValueError) as error:
@@ -111,8 +111,8 @@ def _mapped(nbytes: int) -> Memory:
     return Memory(start + skip, memoryview(block)[skip : skip + nbytes], block)
 
 
-def _check_room(nbytes: int) -> None:
-    left = room()
+def _check_available(nbytes: int) -> None:
+    left = available_memory()
     if left is not None and nbytes > left:
         raise OutOfMemory(
             "the system has no memory left",

@@ -23,8 +23,8 @@ _FILES = (
 )
 
 
-def room() -> int | None:
-    """Bytes; None where nobody says."""
+def available_memory() -> int | None:
+    """The bytes that this process may still allocate; None if the system gives no limit."""
     found = [*_of_system(), *_of_groups()]
     return min(found) if found else None
 

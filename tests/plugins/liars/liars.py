@@ -32,7 +32,7 @@ from weft.testing.reference.runner import PythonCompiler, PythonRunner
 
 
 class Memory(PoisonedAllocator):
-    """Python's memory, by every road."""
+    """Python's memory, by every method."""
 
     def link_copy(self, dst, src, source, nbytes):
         dst[:] = src

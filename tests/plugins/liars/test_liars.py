@@ -32,7 +32,7 @@ CAUGHT = {
     "RoundsCasts": ("ops::test_cast[int-float]", "(given, found, wanted): [(1.5, 2, 1)"),
     "CutsCasts": ("ops::test_cast[half-float]", "(given, found, wanted)"),
     "Floors": ("ops::test_native_op[IDIV-int]", "(operands, found, wanted)"),
-    "LosesTheTail": ("copy::test_odd_sizes_there_and_back_by_every_road[7]", "in by "),
+    "LosesTheTail": ("copy::test_odd_sizes_there_and_back_by_every_method[7]", "in by "),
     "IgnoresOffsets": ("views::test_a_window_reads_its_part", "At index 0 diff"),
     "IgnoresBarriers": (IN_STEP, "None"),
     "StaleHandles": (SUBMISSION, "replay 1"),

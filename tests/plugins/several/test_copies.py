@@ -1,4 +1,4 @@
-"""Copies between any two families, by the cheapest road that both of them offer."""
+"""Copies between any two families, by the cheapest method that both of them offer."""
 
 import itertools
 
@@ -26,7 +26,7 @@ def device(opened, tmp_path):
 
 
 def cheapest(source, to):
-    """The first road that is open, from what the two devices offer."""
+    """The first method that is open, from what the two devices offer."""
     here, there = registry.open(source.device), registry.open(to.device)
     if not there.capabilities.memory.persistent and there.allocator.map_host(to.handle):
         return "destination_window"
@@ -36,17 +36,17 @@ def cheapest(source, to):
 
 
 @pytest.mark.parametrize("source,to", list(itertools.permutations(FAMILIES, 2)))
-def test_by_the_cheapest_road(source, to, device):
+def test_by_the_cheapest_method(source, to, device):
     here = Buffer(device(source), len(DATA), dtypes.uint8).copy_in(DATA)
     there = Buffer(device(to), len(DATA), dtypes.uint8).copy_in(bytes(len(DATA)))
-    road = transfer.copy(there, here)
-    assert road == cheapest(here, there)
+    method = transfer.copy(there, here)
+    assert method == cheapest(here, there)
     if to in MAPPED:
-        assert road == "destination_window", "written where it is to stand, and nowhere else"
+        assert method == "destination_window", "written where it is to stand, and nowhere else"
     elif source in MAPPED and to in ("DISK", "NULL"):
-        assert road == "source_window", "read where it stands"
+        assert method == "source_window", "read where it stands"
     elif source == "DISK" and to == "NULL":
-        assert road == "stream", "a file need not be in memory as a whole"
+        assert method == "stream", "a file need not be in memory as a whole"
     known = DATA if "NULL" not in (source, to) else bytes(len(DATA))
     assert bytes(there.copy_out()) == known
 
@@ -65,7 +65,7 @@ def test_a_tensor_goes_the_same_way_in_one_copy(source, to, device):
         y = x.to(device(to)).realize()
     finally:
         stop()
-    assert [(facts["source"], facts["to"], facts["road"]) for facts in copies] == [
+    assert [(facts["source"], facts["to"], facts["method"]) for facts in copies] == [
         (source, to, "destination_window")
     ]
     assert y.tolist() == [2.0, 4.0, 6.0] and y.device == to

@@ -75,18 +75,18 @@ STRANGERS = {
     "URGENT": (changed('about="it', 'priority="high", about="it'), "import failed", "priority of"),
     "TYPO": (changed("def weft_allocator", "def weft_alocator"), "import failed", "no hook weft_"),
     "NAMES": (changed("weft_open(id)", "weft_open(it)"), "import failed", "no argument 'it'"),
-    "OPENSTEXT": (changed(OPENED, "return 'me'"), "broken", "weft_open must give Device: it ga"),
+    "OPENSTEXT": (changed(OPENED, "return 'me'"), "broken", "weft_open must return Device: it re"),
     "OPENSODD": (
         changed(OPENED, "class Odd:\n        __repr__ = None\n    return Odd()"),
         "broken",
-        "it gave Odd a Odd whose repr raises TypeError",
+        "it returned Odd a Odd whose repr raises TypeError",
     ),
     "WRONGCAPS": (changed("Capabilities()", "Capabilities('all')"), "broken", "memory of Capabil"),
     "WRONGTYPE": (
         COMPUTES.replace("ComputeCaps()", "ComputeCaps(dtypes=['float'])"), "broken", "dtypes of",
     ),
-    "EMPTY": (changed("return Memory()", "return None"), "broken", "weft_allocator must give A"),
-    "SILENT": (COMPUTES, "broken", "nobody renders kernels for this device"),
+    "EMPTY": (changed("return Memory()", "return None"), "broken", "weft_allocator must return A"),
+    "SILENT": (COMPUTES, "broken", "no plugin renders kernels for this device"),
     "BADPART": (
         COMPUTES + "\n\n@hookimpl\ndef weft_renderer():\n    return 1 / 0\n", "broken", "ZeroDiv",
     ),

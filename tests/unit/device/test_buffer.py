@@ -266,7 +266,7 @@ def test_an_answer_that_is_none_is_the_plugins_fault(fresh_registry, call, answe
     setattr(allocator, call, lambda *arguments: answer)
     with pytest.raises(PluginError, match="inside the plugin of FAKE") as caught:
         CALLS[call](buffer_of(allocator))
-    assert " gave " in caught.value.because
+    assert " returned " in caught.value.because
 
 
 @pytest.mark.parametrize("size", [64, 1 << 22])

@@ -22,8 +22,8 @@ def test_kept_memory_is_given_back(fresh_registry):
     registry.register(fake_computer("TWO"), "TWO")
     for name in ("ONE", "TWO"):
         pool = registry.open(name).pool
-        pool.give(pool.take(100, NO_HINTS), 100, NO_HINTS)
-    live = registry.open("ONE").pool.take(7, NO_HINTS)
+        pool.release(pool.acquire(100, NO_HINTS), 100, NO_HINTS)
+    live = registry.open("ONE").pool.acquire(7, NO_HINTS)
     assert catalogue.release("ONE") == 100
     assert catalogue.release() == 100, "of all that are open"
     assert catalogue.release() == 0

@@ -91,7 +91,7 @@ def part(**fields):
 @pytest.mark.parametrize(
     "hook,answer,words",
     [
-        ("renderer", "c", "render: str has no such thing"),
+        ("renderer", "c", "render: str has no such attribute"),
         ("renderer", part(render=len, language="c", native_ops=None, rules=None), "native_ops: "),
         (
             "renderer",
@@ -104,10 +104,10 @@ def part(**fields):
             part(render=len, language="c", native_ops=()),
             "rules: SimpleNamespace has no",
         ),
-        ("compiler", part(compile=len), "fingerprint: SimpleNamespace has no such thing"),
-        ("compiler", part(compile="cc", fingerprint=""), "compile: SimpleNamespace has something"),
-        ("runner", 7, "__call__: int has no such thing"),
-        ("graph", object(), "__call__: object has no such thing"),
+        ("compiler", part(compile=len), "fingerprint: SimpleNamespace has no such attribute"),
+        ("compiler", part(compile="cc", fingerprint=""), "compile: SimpleNamespace has another"),
+        ("runner", 7, "__call__: int has no such attribute"),
+        ("graph", object(), "__call__: object has no such attribute"),
     ],
 )
 def test_a_part_that_lacks_something_is_the_plugins_fault(calls, hook, answer, words):
@@ -127,7 +127,7 @@ def test_a_part_that_cannot_be_looked_at_is_the_plugins_fault(calls):
     plugin = registered(calls, plugin_with(weft_compiler=hook))
     with pytest.raises(PluginError) as caught:
         calls.part("weft_compiler", [plugin], DEVICE)
-    assert caught.value.because == "fingerprint: Odd has something that raises KeyError: 'x'"
+    assert caught.value.because == "fingerprint: Odd has an attribute that raises KeyError: 'x'"
 
 
 def test_a_crash_of_weft_offline_is_the_plugins_fault(calls):

@@ -86,7 +86,7 @@ def test_closing_frees_the_pool(fresh_registry):
     module = fake_plugin()
     registry.register(module, "FAKE")
     pool = registry.open("FAKE").pool
-    pool.give(pool.take(10, None), 10, None)
+    pool.release(pool.acquire(10, None), 10, None)
     registry.close()
     assert pool.kept_bytes == 0
 

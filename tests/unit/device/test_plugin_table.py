@@ -118,10 +118,10 @@ def test_the_cause_is_attached():
     by_hand = record("", "")
     by_hand.state, by_hand.cause = PluginState.IMPORT_FAILED, ImportError("x")
     assert unusable_plugin(by_hand).summary == "this plugin cannot be used"
-    assert unusable_plugin(by_hand).try_ == "mend the plugin; the cause is attached"
+    assert unusable_plugin(by_hand).try_ == "fix the plugin; the cause is attached"
     by_hand.cause = PluginError("it states no version", try_="weft_api = (1, 0)")
     assert (
-        unusable_plugin(by_hand).try_ == "mend the plugin: weft_api = (1, 0); the cause is attached"
+        unusable_plugin(by_hand).try_ == "fix the plugin: weft_api = (1, 0); the cause is attached"
     )
 
 

@@ -21,32 +21,32 @@ def allocator():
 
 def test_the_same_size_is_reused(allocator):
     pool = Pool(allocator)
-    handle = pool.take(100, NO_HINTS)
-    pool.give(handle, 100, NO_HINTS)
-    assert pool.take(100, NO_HINTS) is handle
+    handle = pool.acquire(100, NO_HINTS)
+    pool.release(handle, 100, NO_HINTS)
+    assert pool.acquire(100, NO_HINTS) is handle
     assert allocator.log == [("allocate", 100)]
 
 
 def test_other_sizes_and_hints_are_not(allocator):
     pool = Pool(allocator)
-    handle = pool.take(100, NO_HINTS)
-    pool.give(handle, 100, NO_HINTS)
-    assert pool.take(101, NO_HINTS) is not handle
-    assert pool.take(100, BufferHints(image=dtypes.imagef((2, 4, 4)))) is not handle
+    handle = pool.acquire(100, NO_HINTS)
+    pool.release(handle, 100, NO_HINTS)
+    assert pool.acquire(101, NO_HINTS) is not handle
+    assert pool.acquire(100, BufferHints(image=dtypes.imagef((2, 4, 4)))) is not handle
 
 
 def test_the_last_returned_is_taken_first(allocator):
     pool = Pool(allocator)
-    one, other = pool.take(8, NO_HINTS), pool.take(8, NO_HINTS)
-    pool.give(one, 8, NO_HINTS)
-    pool.give(other, 8, NO_HINTS)
-    assert pool.take(8, NO_HINTS) is other
+    one, other = pool.acquire(8, NO_HINTS), pool.acquire(8, NO_HINTS)
+    pool.release(one, 8, NO_HINTS)
+    pool.release(other, 8, NO_HINTS)
+    assert pool.acquire(8, NO_HINTS) is other
 
 
 def test_persistent_memory_passes_through(allocator):
     pool = Pool(allocator, enabled=False)
-    handle = pool.take(100, NO_HINTS)
-    pool.give(handle, 100, NO_HINTS)
+    handle = pool.acquire(100, NO_HINTS)
+    pool.release(handle, 100, NO_HINTS)
     assert allocator.log == [("allocate", 100), ("free", 100)]
     assert pool.kept_bytes == 0
 
@@ -55,7 +55,7 @@ def test_the_oldest_is_dropped_above_the_limit(allocator, monkeypatch):
     monkeypatch.setattr(pool_module, "KEEP_AT_LEAST", 10)
     pool = Pool(allocator)
     for size in (6, 7, 8):
-        pool.give(pool.take(size, NO_HINTS), size, NO_HINTS)
+        pool.release(pool.acquire(size, NO_HINTS), size, NO_HINTS)
     assert [entry for entry in allocator.log if entry[0] == "free"] == [("free", 6), ("free", 7)]
     assert pool.kept_bytes == 8
 
@@ -63,10 +63,10 @@ def test_the_oldest_is_dropped_above_the_limit(allocator, monkeypatch):
 def test_counting(allocator):
     before = usage.pooled
     pool = Pool(allocator)
-    handles = [pool.take(10, NO_HINTS) for _ in range(3)]
+    handles = [pool.acquire(10, NO_HINTS) for _ in range(3)]
     assert (pool.used_bytes, pool.peak_bytes) == (30, 30)
     for handle in handles:
-        pool.give(handle, 10, NO_HINTS)
+        pool.release(handle, 10, NO_HINTS)
     assert (pool.used_bytes, pool.kept_bytes, usage.pooled - before) == (0, 30, 30)
     assert pool.drop() == 30
     assert (pool.kept_bytes, usage.pooled - before, allocator.live) == (0, 0, 0)
@@ -84,11 +84,11 @@ class Tight(RecordingAllocator):
 def test_kept_memory_is_dropped_when_there_is_no_room():
     allocator = Tight()
     pool = Pool(allocator)
-    pool.give(pool.take(60, NO_HINTS), 60, NO_HINTS)
-    pool.take(70, NO_HINTS)
+    pool.release(pool.acquire(60, NO_HINTS), 60, NO_HINTS)
+    pool.acquire(70, NO_HINTS)
     assert allocator.log == [("allocate", 60), ("free", 60), ("allocate", 70)]
     with pytest.raises(OutOfMemory):
-        pool.take(40, NO_HINTS)
+        pool.acquire(40, NO_HINTS)
 
 
 def test_pythons_own_word_for_no_room_is_understood():
@@ -99,18 +99,18 @@ def test_pythons_own_word_for_no_room_is_understood():
             return super().allocate(nbytes, hints)
 
     pool = Pool(Plain())
-    pool.give(pool.take(60, NO_HINTS), 60, NO_HINTS)
-    pool.take(70, NO_HINTS)
-    with pytest.raises(OutOfMemory, match="Plain was refused it"):
-        pool.take(40, NO_HINTS)
+    pool.release(pool.acquire(60, NO_HINTS), 60, NO_HINTS)
+    pool.acquire(70, NO_HINTS)
+    with pytest.raises(OutOfMemory, match="Plain raised MemoryError"):
+        pool.acquire(40, NO_HINTS)
 
 
 def test_the_largest_allocation_and_the_least(allocator):
     pool = Pool(allocator, max_allocation=50)
     with pytest.raises(OutOfMemory):
-        pool.take(51, NO_HINTS)
+        pool.acquire(51, NO_HINTS)
     with pytest.raises(ArgumentError):
-        pool.take(0, NO_HINTS)
+        pool.acquire(0, NO_HINTS)
     assert allocator.log == []
 
 
@@ -120,42 +120,42 @@ def test_what_is_returned_in_the_middle_of_taking_waits():
 
         def allocate(self, nbytes, hints):
             if waiting:
-                pool.give(*waiting.pop())
+                pool.release(*waiting.pop())
                 assert pool.kept_bytes == 0, "the pool must not change under its own feet"
             return super().allocate(nbytes, hints)
 
     waiting = []
     pool = Pool(Returning())
-    first = pool.take(5, NO_HINTS)
+    first = pool.acquire(5, NO_HINTS)
     waiting.append((first, 5, NO_HINTS))
-    pool.take(6, NO_HINTS)
-    assert pool.take(5, NO_HINTS) is first
+    pool.acquire(6, NO_HINTS)
+    assert pool.acquire(5, NO_HINTS) is first
 
 
 def test_what_is_a_little_smaller_gets_a_window():
     allocator = RecordingAllocator()
     pool = Pool(allocator, windows=True)
     size = pool_module.WINDOWS_FROM * 2
-    large, larger = pool.take(size, NO_HINTS), pool.take(size * 2, NO_HINTS)
-    pool.give(larger, size * 2, NO_HINTS)
-    pool.give(large, size, NO_HINTS)
-    window = pool.take(size - 1000, NO_HINTS)
+    large, larger = pool.acquire(size, NO_HINTS), pool.acquire(size * 2, NO_HINTS)
+    pool.release(larger, size * 2, NO_HINTS)
+    pool.release(large, size, NO_HINTS)
+    window = pool.acquire(size - 1000, NO_HINTS)
     assert len(window) == size - 1000 and window.obj is large.obj
     assert (pool.used_bytes, pool.kept_bytes) == (size - 1000, size * 2)
-    other = pool.take(size - 1000, NO_HINTS)
+    other = pool.acquire(size - 1000, NO_HINTS)
     assert len(other) == size - 1000 and other.obj is not larger.obj, "half of it would be wasted"
-    pool.give(window, size - 1000, NO_HINTS)
+    pool.release(window, size - 1000, NO_HINTS)
     assert pool.kept_bytes == size * 3
-    assert pool.take(size, NO_HINTS).obj is large.obj, "the whole came back"
+    assert pool.acquire(size, NO_HINTS).obj is large.obj, "the whole came back"
 
 
 def test_small_memory_and_memory_of_its_own_kind_is_not_cut():
     pool = Pool(RecordingAllocator(), windows=True)
     small, hints = pool_module.WINDOWS_FROM // 2, BufferHints(image=dtypes.imagef((2, 4, 4)))
     for size, kind in ((small, NO_HINTS), (small * 8, hints)):
-        first = pool.take(size, kind)
-        pool.give(first, size, kind)
-        assert pool.take(size - 1, kind).obj is not first.obj
+        first = pool.acquire(size, kind)
+        pool.release(first, size, kind)
+        assert pool.acquire(size - 1, kind).obj is not first.obj
 
 
 class Whole(RecordingAllocator):
@@ -168,8 +168,8 @@ def test_an_allocator_without_windows_is_asked_once():
     allocator = Whole()
     pool = Pool(allocator, windows=True)
     size = pool_module.WINDOWS_FROM * 2
-    pool.give(pool.take(size, NO_HINTS), size, NO_HINTS)
-    assert len(pool.take(size - 1, NO_HINTS)) == size - 1
+    pool.release(pool.acquire(size, NO_HINTS), size, NO_HINTS)
+    assert len(pool.acquire(size - 1, NO_HINTS)) == size - 1
     assert not pool.windows and allocator.log[1:] == [("free", size), ("allocate", size - 1)]
     assert pool.kept_bytes == 0
 
@@ -183,10 +183,10 @@ def test_all_that_is_held_stays_near_what_was_ever_in_use(seed, monkeypatch):
     least = pool_module.WINDOWS_FROM
     for _ in range(2000):
         if held and draw.random() < 0.5:
-            pool.give(*held.pop(draw.randrange(len(held))), NO_HINTS)
+            pool.release(*held.pop(draw.randrange(len(held))), NO_HINTS)
         else:
             size = draw.randrange(1, 40 * least)
-            handle = pool.take(size, NO_HINTS)
+            handle = pool.acquire(size, NO_HINTS)
             assert len(handle) == size
             held.append((handle, size))
         assert pool.used_bytes == sum(size for _, size in held)
@@ -201,16 +201,16 @@ def test_sizes_in_turns_are_allocated_once():
     pool = Pool(allocator, windows=True)
     for step in range(50):
         sizes = [(1 << 20) + 1000 * (step % 7) + 4096 * i for i in range(5)]
-        taken = [pool.take(size, NO_HINTS) for size in sizes]
+        taken = [pool.acquire(size, NO_HINTS) for size in sizes]
         for handle, size in zip(taken, sizes):
-            pool.give(handle, size, NO_HINTS)
+            pool.release(handle, size, NO_HINTS)
     assert sum(what == "allocate" for what, *_ in allocator.log) < 15
 
 
 class Interrupted:
     """Raises KeyboardInterrupt where Python would, in the code of the pool: at the beginning of a
-    function, after a call of something in C, after a turn of a loop; at the moment of this number,
-    those before it begins to give something back excepted."""
+    function, after a call of a C function, after an iteration of a loop; at the moment of this
+    number, except those before it begins to release memory."""
 
     def __init__(self, moment):
         self.left = moment
@@ -223,7 +223,7 @@ class Interrupted:
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         if event == "call":
-            self.last = (code, "" if code.co_name == "give" else "RESUME")
+            self.last = (code, "" if code.co_name == "release" else "RESUME")
         elif event == "opcode":
             self.last = (code, _names(code)[frame.f_lasti])
             if last[0] is code and last[1].startswith(("CALL", "RESUME", "JUMP_BACKWARD")):
@@ -240,15 +240,15 @@ def _names(code):
 
 
 def used(pool, given):
-    """Some work for a pool; the handles that are in use stand in `given`."""
+    """Some work for a pool; the handles that are in use are in `given`."""
     for size in (100, 80 << 10, 70 << 10, 100, 90 << 10):
-        given.append((pool.take(size, NO_HINTS), size))
+        given.append((pool.acquire(size, NO_HINTS), size))
     while len(given) > 2:
-        pool.give(*given.pop(0), NO_HINTS)
+        pool.release(*given.pop(0), NO_HINTS)
     for size in (100, 60 << 10, 89 << 10):
-        given.append((pool.take(size, NO_HINTS), size))
+        given.append((pool.acquire(size, NO_HINTS), size))
     while given:
-        pool.give(*given.pop(), NO_HINTS)
+        pool.release(*given.pop(), NO_HINTS)
 
 
 @pytest.mark.parametrize("enabled", [True, False])

@@ -183,7 +183,7 @@ def test_an_extension_alone_is_no_device(installed):
     installed(found("ONE", extension("ONE")))
     with pytest.raises(PluginError) as caught:
         registry.open("ONE")
-    assert "nobody owns it" in caught.value.summary
+    assert "no plugin owns it" in caught.value.summary
 
 
 def test_the_default_is_the_highest_priority_that_opens(installed):
@@ -214,7 +214,7 @@ def test_families_of_negative_priority_are_never_a_default(installed):
     installed(found("SHY", fake_plugin("SHY", priority=-1)), found("GONE", unavailable("GONE")))
     with pytest.raises(DeviceUnavailable) as caught:
         registry.default()
-    assert "SHY: only by name" in caught.value.because
+    assert "SHY: its negative priority" in caught.value.because
     assert "GONE: DeviceUnavailable: there is no such hardware: no driver" in caught.value.because
     assert registry.open("SHY").name == "SHY"
 

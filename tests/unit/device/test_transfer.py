@@ -9,7 +9,7 @@ from weft.testing.fakes import CrashingAllocator, RecordingAllocator, fake_plugi
 DATA = bytes(range(100))
 
 
-class Roads(RecordingAllocator):
+class Methods(RecordingAllocator):
     """Offers what it is told to offer, and records what was used."""
 
     def __init__(self, *, window=False, link=False, streams=False):
@@ -38,8 +38,8 @@ class Roads(RecordingAllocator):
 
 @pytest.fixture
 def device(fresh_registry):
-    def made(family, *, memory=MemoryCaps(), **roads):
-        allocator = Roads(**roads)
+    def made(family, *, memory=MemoryCaps(), **methods):
+        allocator = Methods(**methods)
         caps = Capabilities(memory)
         fresh_registry.register(fake_plugin(family, allocator=allocator, capabilities=caps), family)
         return allocator
@@ -47,15 +47,15 @@ def device(fresh_registry):
     return made
 
 
-def copied(source="A", to="B", road=None):
+def copied(source="A", to="B", method=None):
     src = Buffer(source, 100, dtypes.uint8).copy_in(DATA)
     dst = Buffer(to, 100, dtypes.uint8).copy_in(bytes(100))
-    taken = transfer.copy(dst, src, road)
+    taken = transfer.copy(dst, src, method)
     assert bytes(dst.copy_out()) == DATA
     return taken
 
 
-def test_the_shortest_open_road_is_taken(device):
+def test_the_first_available_method_is_taken(device):
     linked = MemoryCaps(link_group="bus")
     device("A", memory=linked, window=True, streams=True)
     device("B", memory=linked, window=True, link=True)
@@ -76,7 +76,7 @@ def test_links_are_asked_only_within_a_group(device):
     assert ("link", "A") not in other.log
 
 
-def test_a_link_that_declines_leaves_the_other_roads(device):
+def test_a_link_that_declines_leaves_the_other_methods(device):
     for family in "AB":
         device(family, memory=MemoryCaps(link_group="bus"))
     assert copied("A", "B") == "bounce"
@@ -92,28 +92,28 @@ def test_stored_bytes_are_read_and_written_but_not_mapped(device):
     assert copied("A", "C") == "destination_window", "read by copy_out"
 
 
-@pytest.mark.parametrize("road", transfer.ROADS)
-def test_each_road_can_be_forced(device, road):
+@pytest.mark.parametrize("method", transfer.METHODS)
+def test_each_method_can_be_forced(device, method):
     linked = MemoryCaps(link_group="bus")
     device("A", memory=linked, window=True, streams=True)
     device("B", memory=linked, window=True, link=True)
-    assert copied("A", "B", road) == road
+    assert copied("A", "B", method) == method
 
 
-@pytest.mark.parametrize("road", ["link", "destination_window", "source_window", "stream"])
-def test_a_closed_road_says_so(device, road):
+@pytest.mark.parametrize("method", ["link", "destination_window", "source_window", "stream"])
+def test_a_missing_method_raises(device, method):
     device("A"), device("B")
     with pytest.raises(CapabilityError) as caught:
-        copied("A", "B", road)
-    assert road in caught.value.asked
+        copied("A", "B", method)
+    assert method in caught.value.asked
 
 
-@pytest.mark.parametrize("road", ["stream", "bounce"])
-def test_large_copies_go_piece_by_piece(device, road, monkeypatch):
+@pytest.mark.parametrize("method", ["stream", "bounce"])
+def test_large_copies_go_piece_by_piece(device, method, monkeypatch):
     monkeypatch.setattr(transfer, "CHUNK", 30)
     device("A", streams=True)
     to = device("B")
-    copied("A", "B", road)
+    copied("A", "B", method)
     assert [size for what, size in to.log if what == "copy_in"] == [100, 30, 30, 30, 10]
 
 
@@ -146,7 +146,7 @@ def test_copies_are_traced(device):
         stop()
     (event,) = [event for event in events if event.name == "copy"]
     assert event.facts["source"] == "A" and event.facts["nbytes"] == 100
-    assert event.facts["road"] == "bounce"
+    assert event.facts["method"] == "bounce"
 
 
 @pytest.mark.parametrize("guilty,call", [("A", "copy_out"), ("B", "copy_in"), ("B", "map_host")])
@@ -156,5 +156,5 @@ def test_a_crash_on_the_way_is_a_plugins_fault(fresh_registry, guilty, call):
         fresh_registry.register(fake_plugin(family, allocator=allocator), family)
     buffers = [Buffer(family, 100, dtypes.uint8).allocate() for family in "BA"]
     with pytest.raises(PluginError, match="copying 100 B from A to B failed") as caught:
-        transfer.copy(*buffers, road="bounce" if call != "map_host" else None)
+        transfer.copy(*buffers, method="bounce" if call != "map_host" else None)
     assert isinstance(caught.value.__cause__, KeyError)

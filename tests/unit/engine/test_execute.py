@@ -30,15 +30,15 @@ def test_everything_is_compiled_before_anything_runs():
     assert read(x) == [1, 2]
 
 
-def test_whoever_listens_is_told_of_every_step_and_of_the_room():
+def test_steps_and_arenas_are_published():
     items, result = scheduled(floats(1, 2) * 31.0)
     events = []
-    stop = trace.subscribe(events.append, only=["run", "room"])
+    stop = trace.subscribe(events.append, only=["run", "arenas"])
     try:
         run_schedule(items, layout=Layout({}, (("REF", 64),), 128))
     finally:
         stop()
-    room, run = events
-    assert (room.name, room.facts["planned"], room.facts["unplanned"]) == ("room", 64, 128)
+    arenas, run = events
+    assert (arenas.name, arenas.facts["planned"], arenas.facts["unplanned"]) == ("arenas", 64, 128)
     assert (run.name, run.facts["device"]) == ("run", "REF") and run.facts["seconds"] >= 0
     assert read(result) == [31, 62]

@@ -50,4 +50,4 @@ def test_debug_two_prints_the_room_that_intermediates_share(capsys):
     with settings.override(DEBUG=2):
         run_schedule(items, layout=layout)
     line = capsys.readouterr().err.splitlines()[0]
-    assert "room for intermediates" in line and "1" in line and "3" in line
+    assert "memory for intermediates" in line and "1" in line and "3" in line

@@ -1,4 +1,4 @@
-"""Copies to and from the device, by every road there is."""
+"""Copies to and from the device, by every method."""
 
 from __future__ import annotations
 
@@ -18,59 +18,59 @@ def made(device, data=DATA):
     return Buffer(device, len(data), dtypes.uint8).copy_in(data)
 
 
-@pytest.mark.parametrize("road", [None, *transfer.ROADS])
-def test_from_the_host(weft_device, road):
+@pytest.mark.parametrize("method", [None, *transfer.METHODS])
+def test_from_the_host(weft_device, method):
     source = Buffer.wrap(DATA)
     there = Buffer(weft_device.id, len(DATA), dtypes.uint8).copy_in(bytes(len(DATA)))
-    take(there, source, road)
+    take(there, source, method)
     assert bytes(there.copy_out()) == DATA
 
 
-@pytest.mark.parametrize("road", [None, *transfer.ROADS])
-def test_to_the_host(weft_device, road):
+@pytest.mark.parametrize("method", [None, *transfer.METHODS])
+def test_to_the_host(weft_device, method):
     back = Buffer(registry.staging(), len(DATA), dtypes.uint8)
-    take(back, made(weft_device.id), road)
+    take(back, made(weft_device.id), method)
     assert bytes(back.copy_out()) == DATA
 
 
-@pytest.mark.parametrize("road", [None, *transfer.ROADS])
-def test_within_the_device(weft_device, road):
+@pytest.mark.parametrize("method", [None, *transfer.METHODS])
+def test_within_the_device(weft_device, method):
     if weft_device.capabilities.memory.persistent:
         pytest.skip("two buffers of one place are the same bytes")
     source = made(weft_device.id)
     there = Buffer(weft_device.id, len(DATA), dtypes.uint8)
-    take(there, source, road)
+    take(there, source, method)
     assert bytes(there.copy_out()) == DATA
 
 
-@pytest.mark.parametrize("road", [None, *transfer.ROADS])
-def test_piece_by_piece(weft_device, road, monkeypatch):
+@pytest.mark.parametrize("method", [None, *transfer.METHODS])
+def test_piece_by_piece(weft_device, method, monkeypatch):
     monkeypatch.setattr(transfer, "CHUNK", 1024)
     back = Buffer(registry.staging(), len(DATA), dtypes.uint8)
-    take(back, made(weft_device.id), road)
+    take(back, made(weft_device.id), method)
     assert bytes(back.copy_out()) == DATA
 
 
 @pytest.mark.parametrize("nbytes", [1, 2, 3, 5, 7, 13, 31, 63, 65, 255, 1023, 4099])
-def test_odd_sizes_there_and_back_by_every_road(weft_device, nbytes):
+def test_odd_sizes_there_and_back_by_every_method(weft_device, nbytes):
     data = DATA[7 : 7 + nbytes]
     closed = []
-    for road in transfer.ROADS:
+    for method in transfer.METHODS:
         there = Buffer(weft_device.id, nbytes, dtypes.uint8).copy_in(bytes(nbytes))
         back = Buffer(registry.staging(), nbytes, dtypes.uint8).copy_in(bytes(nbytes))
         for to, source in ((there, Buffer.wrap(data)), (back, there)):
             try:
-                transfer.copy(to, source, road)
+                transfer.copy(to, source, method)
             except CapabilityError:
-                closed.append(road)
+                closed.append(method)
                 to.copy_in(data)
-        assert bytes(there.copy_out()) == data, f"in by {road}"
-        assert bytes(back.copy_out()) == data, f"out by {road}"
+        assert bytes(there.copy_out()) == data, f"in by {method}"
+        assert bytes(back.copy_out()) == data, f"out by {method}"
     assert "bounce" not in closed
 
 
-@pytest.mark.parametrize("road", [None, *transfer.ROADS])
-def test_a_part_of_a_buffer(weft_device, road):
+@pytest.mark.parametrize("method", [None, *transfer.METHODS])
+def test_a_part_of_a_buffer(weft_device, method):
     alignment = weft_device.capabilities.memory.alignment
     if alignment is None:
         pytest.skip("this device has no windows")
@@ -78,9 +78,9 @@ def test_a_part_of_a_buffer(weft_device, road):
     data = bytes(range(250)) * (length // 100 + 1)
     whole = Buffer(weft_device.id, len(data), dtypes.uint8).copy_in(data)
     back = Buffer(registry.staging(), length, dtypes.uint8)
-    take(back, whole.view(length, dtypes.uint8, start), road)
+    take(back, whole.view(length, dtypes.uint8, start), method)
     assert bytes(back.copy_out()) == data[start : start + length]
-    take(whole.view(length, dtypes.uint8, start), Buffer.wrap(bytes(length)), road)
+    take(whole.view(length, dtypes.uint8, start), Buffer.wrap(bytes(length)), method)
     assert bytes(whole.copy_out()) == data[:start] + bytes(length) + data[start + length :]
 
 
@@ -105,8 +105,8 @@ def test_sizes_must_agree(weft_device):
         transfer.copy(Buffer(weft_device.id, 3, dtypes.uint8), Buffer.wrap(b"1234"))
 
 
-def take(there, source, road):
+def take(there, source, method):
     try:
-        assert transfer.copy(there, source, road) == road or road is None
+        assert transfer.copy(there, source, method) == method or method is None
     except CapabilityError:
-        pytest.skip(f"the road {road!r} is closed between these devices")
+        pytest.skip(f"these devices do not support the copy method {method!r}")

@@ -105,7 +105,7 @@ def test_freed_memory_is_reused(weft_device):
 
 def test_the_pool_refuses_no_bytes(weft_device):
     with pytest.raises(ArgumentError):
-        weft_device.pool.take(0, Buffer(weft_device.id, 1, dtypes.uint8).hints)
+        weft_device.pool.acquire(0, Buffer(weft_device.id, 1, dtypes.uint8).hints)
 
 
 def test_the_largest_allocation_is_honoured(weft_device):
