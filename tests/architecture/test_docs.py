@@ -1,6 +1,5 @@
 """What the documents say is so: code blocks run, tables and paths match the source."""
 
-import doctest
 import re
 import subprocess
 import sys
@@ -115,11 +114,3 @@ def test_the_kernels_quoted_are_those_of_the_last_run() -> None:
     for line in quoted.group(1).splitlines()[2:]:
         name, ours, theirs = (cell.strip() for cell in line.strip("|").split("|")[:3])
         assert counted[name] == (ours, theirs), name
-
-
-def test_the_journey_prints_what_it_says() -> None:
-    found = doctest.DocTestParser().get_doctest(
-        text_of("CONTRIBUTING.md").replace("\n```\n", "\n\n"), {}, "CONTRIBUTING.md", None, 0
-    )
-    assert len(found.examples) > 10
-    assert doctest.DocTestRunner(verbose=False).run(found).failed == 0

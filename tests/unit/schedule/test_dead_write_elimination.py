@@ -36,7 +36,7 @@ CASES = {
 def test_rule(name, golden):
     before = CASES[name]()
     (after,) = edited(dead_write_edits, before)
-    assert change(before, after) == golden.file(f"passes/unseen/{name}.uop")
+    assert change(before, after) == golden.file(f"passes/dead_write_elimination/{name}.uop")
     agree(before, after)
     assert len(kernels(before)) == 1
 

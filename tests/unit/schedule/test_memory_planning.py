@@ -150,7 +150,7 @@ def test_before_and_after(golden):
     shared = picture(needs, *_plan_device(needs, ARENAS))
     whole = picture(needs, *_plan_device(needs, WHOLE))
     text = f"before\n{alone}\n\nafter\n{shared}\n\nafter, without sub-buffers\n{whole}"
-    assert text == golden.file("schedules/room_for_intermediates.txt")
+    assert text == golden.file("schedules/memory_of_intermediates.txt")
 
 
 def long_chain(x, steps=6):
