@@ -283,8 +283,8 @@ with settings.override(DEBUG="yes"):
 # a sentence between the title and the program, where the program does not say it all
 NOTES = {
     "A step outside of training": (
-        "A layer such as `nn.Dropout` or `nn.BatchNorm2d` ran in inference mode because nobody had "
-        "set a mode."
+        "A layer such as `nn.Dropout` or `nn.BatchNorm2d` ran in inference mode because no mode was "
+        "set."
     ),
 }
 ALL = {title: code.strip() for group in MISTAKES.values() for title, code in group.items()}

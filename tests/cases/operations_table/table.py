@@ -159,7 +159,7 @@ def page(found: dict[str, Found], dense: Found, kept: dict[str, bool]) -> str:
     families = dict.fromkeys(check.family for check in CHECKS.values())
     for family in families:
         names = sorted(n for n in CHECKS if CHECKS[n].family == family and n in found[devices[0]])
-        heads = ["method", "beside", *(d.name for d in dtypes.all)]
+        heads = ["method", "reference", *(d.name for d in dtypes.all)]
         lines += [f"## {family}", "", _row(heads), "|" + "---|" * len(heads)]
         for name in names:
             cells = [
@@ -236,12 +236,13 @@ A cell says how far the answers are from the truth:
 
 Integers wrap modulo their width. Dividing an integer by zero gives 0, on every device; the least
 integer divided by -1 is itself. Shifts by the width or more give 0, or the sign to the right. Casts
-of floats to integers lose the fraction; what the integer cannot hold, NaN included, becomes what
-`weft.base.scalars` says, the same on every device and in constants folded before any runs.
-fp8e4m3 has no infinities: what is too large for it is NaN.
+of floats to integers lose the fraction. `weft.base.scalars` defines the result for NaN and for
+values that the integer cannot hold, equal on every device and in folded constants.
+fp8e4m3 has no infinities: a value too large for it is NaN.
 
-Numbers above ten stand where a result is nearly nothing beside what it is made of (`gelu`, `silu`,
-`quick_gelu` far below zero, one less a cosine that is nearly one): their units are tiny there."""
+Numbers above ten are cancellation: the result is far smaller than its terms, so its units in the
+last place are tiny. Examples are `gelu`, `silu` and `quick_gelu` far below zero, and one minus a
+cosine near one."""
 
 DENSE = """The largest error in units in the last place, over all values of the floats of 8 and 16
 bits, and 80,000 of the others: random bits, and random numbers up to 1.2, 8 and 90 in size (of
