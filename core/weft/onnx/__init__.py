@@ -1,0 +1,14 @@
+"""weft.onnx: run ONNX models.
+
+    model = weft.onnx.load("model.onnx")
+    outputs = model(image=array)
+
+The package `onnx` parses the files: `pip install "weft[onnx]"`.
+"""
+
+from __future__ import annotations
+
+from weft.onnx.errors import ModelFormatError, OnnxError, UnsupportedOperators
+from weft.onnx.registry import register
+
+__all__ = ["ModelFormatError", "OnnxError", "UnsupportedOperators", "register"]

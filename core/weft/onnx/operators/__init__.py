@@ -1,0 +1,12 @@
+"""The operators, one module a subject. Importing this package registers all of them."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+
+def register_all() -> None:
+    """Import each module of this package: they register their operators."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
