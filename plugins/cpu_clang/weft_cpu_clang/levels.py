@@ -1,8 +1,11 @@
-"""x86-64 micro-architecture levels, and the level that kernels are compiled for (`WEFT_CPU_ARCH`).
+"""Target levels: the instructions that kernels are compiled for (`WEFT_CPU_ARCH`).
+
+On x86-64 these are its micro-architecture levels; on aarch64 architecture versions with extensions.
+A level is named as in clang's ``-march``. Kernels for a level run on every processor that has its
+instructions; ``native`` (the default) uses all that this processor has.
 
 Source: System V Application Binary Interface, AMD64 Architecture Processor Supplement, section
-3.1.1. A level is named as in clang's ``-march``. Kernels for a level run on every processor that
-has its instructions; ``native`` (the default) uses all that this processor has.
+3.1.1; Clang manual, option -march.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import os
 from collections.abc import Set
 
 from weft.plugin import ArgumentError, CompileError, DeviceUnavailable
+from weft_cpu_clang import arm_extensions
 
 VARIABLE = "WEFT_CPU_ARCH"
 NATIVE = "native"
@@ -28,26 +32,30 @@ LEVELS = tuple(_ADDS)
 
 
 def chosen_level() -> str:
-    """What `WEFT_CPU_ARCH` says: ``native`` or one of LEVELS.
+    """What `WEFT_CPU_ARCH` says: ``native``, one of LEVELS, or a target of aarch64.
 
     :raises ArgumentError: if it says anything else.
     """
     said = os.environ.get(VARIABLE, "").strip().lower() or NATIVE
-    if said != NATIVE and said not in LEVELS:
+    if said != NATIVE and said not in LEVELS and not arm_extensions.is_target(said):
         raise ArgumentError(
-            f"{VARIABLE} names no level of x86-64",
+            f"{VARIABLE} names no level of x86-64 and no architecture of aarch64",
             asked=f"{VARIABLE}={os.environ[VARIABLE]}",
-            because=f"the levels are {', '.join(LEVELS)}",
-            try_=f"{VARIABLE}={NATIVE}, or one of the levels",
+            because=f"the levels are {', '.join(LEVELS)}; on aarch64 an architecture and its "
+            "extensions are named as in armv8.2-a+fp16+dotprod",
+            try_=f"{VARIABLE}={NATIVE}, or one of these",
         )
     return said
 
 
 def level_of(macros: Set[str]) -> str:
-    """The highest level whose instructions a target has; "" for other families of processors.
+    """The highest x86-64 level whose instructions a target has, or the aarch64 target with all of
+    its extensions; "" for other families of processors.
 
     :param macros: what the compiler defines for the target, with underscores (``__AVX2__``).
     """
+    if arm_extensions.is_aarch64(macros):
+        return arm_extensions.target_of(arm_extensions.of_macros(macros))
     found = ""
     for level, names in _ADDS.items():
         if any(f"__{name}__" not in macros for name in names):
@@ -56,26 +64,41 @@ def level_of(macros: Set[str]) -> str:
     return found
 
 
-def check_runs(level: str, native: Set[str]) -> None:
+def check_runs(level: str, wanted: Set[str], native: Set[str]) -> None:
     """Refuse a level that this processor cannot execute.
 
+    :param wanted: the macros that the compiler defines for the level.
     :param native: the macros that the compiler defines for this processor.
-    :raises CompileError: if the compiler is not one for x86-64; another one may be.
     :raises DeviceUnavailable: with the instructions that are missing.
     """
-    here = level_of(native)
-    if not here:
-        raise CompileError(
-            "its target is not x86-64",
-            asked=f"{VARIABLE}={level}",
-            because="for this processor it defines no __SSE2__, which every x86-64 processor has",
-        )
-    names = [name for each in LEVELS[: LEVELS.index(level) + 1] for name in _ADDS[each]]
-    missing = [name for name in names if f"__{name}__" not in native]
+    if arm_extensions.is_aarch64(native):
+        has = {*arm_extensions.of_macros(native), *arm_extensions.of_processor()}
+        missing = [name for name in arm_extensions.of_macros(wanted) if name not in has]
+        here = arm_extensions.target_of(sorted(has))
+    else:
+        names = [name for each in LEVELS[: LEVELS.index(level) + 1] for name in _ADDS[each]]
+        missing = [name for name in names if f"__{name}__" not in native]
+        here = level_of(native)
     if missing:
         raise DeviceUnavailable(
             f"this processor does not execute {level}",
             asked=f"{VARIABLE}={level}",
             because=f"it lacks {', '.join(missing)}",
             try_=f"{VARIABLE}={here}, or without {VARIABLE}: all that it has is used",
+        )
+
+
+def check_family(level: str, native: Set[str]) -> None:
+    """Refuse a level of another family of processors than the compiler's.
+
+    :param native: the macros that the compiler defines for this processor.
+    :raises CompileError: because another compiler may be for that family.
+    """
+    here = level_of(native)
+    if arm_extensions.is_target(level) != arm_extensions.is_aarch64(native) or not here:
+        family = "aarch64" if arm_extensions.is_target(level) else "x86-64"
+        raise CompileError(
+            f"its target is not {family}",
+            asked=f"{VARIABLE}={level}",
+            because=f"{level} is of {family}; the compiler's target is {here or 'neither'}",
         )

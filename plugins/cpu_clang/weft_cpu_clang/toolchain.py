@@ -17,15 +17,15 @@ import re
 import shlex
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from weft.plugin import CompileError, DeviceUnavailable, DiskCache, let_through
-from weft_cpu_clang import elf
-from weft_cpu_clang.levels import NATIVE, check_runs, chosen_level, level_of
+from weft_cpu_clang import arm_extensions, elf
+from weft_cpu_clang.levels import NATIVE, check_family, check_runs, chosen_level, level_of
 from weft_cpu_clang.process import PROBE_SECONDS, Deadline, TimedOut
 
 T = TypeVar("T")
@@ -113,7 +113,8 @@ class Facts:
     :param far: the processor follows a walk through memory from page to page by itself, so that
         asking for what comes next only takes its time.
     :param masked: registers are read under masks, and the compiler has a builtin for that.
-    :param level: the highest x86-64 level that kernels use; "" on other processors.
+    :param level: the highest x86-64 level that kernels use, or an aarch64 target with its
+        extensions; "" on other processors.
     """
 
     version: str
@@ -137,7 +138,7 @@ class Toolchain:
     :param link: how it is called to link a shared library.
     :param facts: what it said.
     :param fingerprint: changes whenever the same source could give other bytes.
-    :param arch: what kernels are compiled for, as asked for: ``native`` or an x86-64 level.
+    :param arch: what kernels are compiled for, as asked for: ``native`` or a level.
     """
 
     command: tuple[str, ...]
@@ -251,7 +252,7 @@ def _examine(command: tuple[str, ...], link: tuple[str, ...], arch: str = NATIVE
     key = f"{_identity(command)}\n{arch}"
     if key in _hangs:
         raise _hangs[key]
-    kept = DiskCache("cpu_clang_probe", 10)
+    kept = DiskCache("cpu_clang_probe", 11)
     known = kept.get(key)
     facts = _decoded(known) if known else None
     if facts is None:
@@ -285,7 +286,8 @@ def _identity(command: tuple[str, ...]) -> str:
         raise CompileError("there is no such compiler", because=str(error)) from error
     file = f"{os.path.realpath(path)} {stat.st_size} {stat.st_mtime_ns}"
     system_name = " ".join(_system())
-    return "\n".join((*command, file, system_name, _processor()))
+    extensions = " ".join(arm_extensions.of_processor())
+    return "\n".join((*command, file, system_name, _processor(), extensions))
 
 
 def _system() -> tuple[str, str, str]:
@@ -337,6 +339,9 @@ def _ask(command: tuple[str, ...], arch: str = NATIVE) -> Facts:
         # forerunners, whose clock the long registers lowered: half of what the units do. Where it
         # does not, this would keep kernels from asking for halves (`renderer`).
         flags.append("-mprefer-vector-width=512")
+    if arm_extensions.is_aarch64(defined):
+        # Atomic operations are instructions, not calls of a function that no shared library has.
+        flags.append("-mno-outline-atomics")
     if "__AVX512BF16__" in defined:
         # The instruction flushes subnormal numbers to zero; the sequence without it is exact.
         flags.append("-mno-avx512bf16")
@@ -351,7 +356,7 @@ def _ask(command: tuple[str, ...], arch: str = NATIVE) -> Facts:
     probes = {d: text for d, (macro, _, text) in PAIRS.items() if size == 64 and macro in defined}
     apart = [re.sub(r"\b([fsv])\b", rf"\1_{d}", text) for d, text in probes.items()]
     narrow = {name: _PROBE_NARROW.format(t=name) for name in ("_Float16", "__bf16")}
-    bfloat16 = _Begun(_compiles, run, command, [*flags, *bfloats], narrow["__bf16"])
+    bfloat16 = _Begun(_has_bfloat16, run, command, [*flags, *bfloats], narrow["__bf16"], defined)
     # Mostly there are all of these or none of the pairs: one run says so.
     try:
         all_there = _compiles(
@@ -404,21 +409,29 @@ def _target(run: Run, command: tuple[str, ...], arch: str) -> tuple[list[str], s
     """Flags for the processor level `arch`, the macros that are defined with them, and whether this
     processor is one of `_FAR`, which no level changes.
 
-    :raises CompileError: if the compiler has no such level.
+    :raises CompileError: if the compiler has no such level, or is for another family.
     :raises DeviceUnavailable: if this processor does not execute the level.
     """
     flags, native = _native(run, command)
     far = not native.isdisjoint(_FAR)
     if arch == NATIVE:
         return flags, native, far
-    check_runs(arch, native)
-    flags = [f"-march={arch}", "-mtune=native"]  # the instructions of one, the costs of the other
-    return flags, _macros(run, command, flags), far
+    check_family(arch, native)
+    tuned = any(flag.endswith("=native") for flag in flags)
+    # the instructions of one, the costs of the other
+    flags = [f"-march={arch}", *(["-mtune=native"] if tuned else [])]
+    wanted = _macros(run, command, flags)
+    check_runs(arch, wanted, native)
+    return flags, wanted, far
 
 
 def _native(run: Run, command: tuple[str, ...]) -> tuple[list[str], set[str]]:
     """Flags for the processor that is here, and the macros that are defined with them."""
-    for flags in (["-march=native"], ["-mcpu=native"]):  # targets spell it differently
+    spellings = [["-march=native"], ["-mcpu=native"]]  # targets spell it differently
+    if extensions := arm_extensions.of_processor():
+        # a compiler that runs on another processor than it compiles for knows no "native"
+        spellings.append([f"-march={arm_extensions.target_of(extensions)}"])
+    for flags in spellings:
         try:
             return flags, _macros(run, command, flags)
         except TimedOut:
@@ -448,6 +461,16 @@ def _object(run: Run, command: tuple[str, ...], flags: list[str], source: str) -
     elif not made:
         raise CompileError("this compiler gives nothing", because="it succeeds, without an object")
     return made
+
+
+def _has_bfloat16(
+    run: Run, command: tuple[str, ...], flags: list[str], source: str, defined: Set[str]
+) -> bool:
+    """Whether it takes `source`, for a target whose sums of bfloat16 it rounds as it should."""
+    if arm_extensions.is_aarch64(defined) and "bf16" not in arm_extensions.of_macros(defined):
+        # Without the instruction, clang 22 rounds sums of eight lanes by the bits of an operand.
+        return False
+    return _compiles(run, command, flags, source)
 
 
 def _compiles(run: Run, command: tuple[str, ...], flags: list[str], source: str) -> bool:

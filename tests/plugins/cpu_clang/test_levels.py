@@ -1,4 +1,4 @@
-"""Levels of x86-64: which are told apart, which are refused, and equal values at each of them."""
+"""Levels of x86-64 and targets of aarch64: which are known, which are refused, equal values at all."""
 
 from __future__ import annotations
 
@@ -10,9 +10,16 @@ import numpy as np
 import pytest
 
 from weft.plugin import ArgumentError, CompileError, DeviceUnavailable
-from weft_cpu_clang import levels, toolchain
+from weft_cpu_clang import arm_extensions, levels, toolchain
 from weft_cpu_clang.capabilities import describe, target_name
-from weft_cpu_clang.levels import LEVELS, VARIABLE, check_runs, chosen_level, level_of
+from weft_cpu_clang.levels import (
+    LEVELS,
+    VARIABLE,
+    check_family,
+    check_runs,
+    chosen_level,
+    level_of,
+)
 
 
 def macros(*names):
@@ -31,23 +38,64 @@ def test_a_level_needs_all_of_its_instructions_and_of_those_below():
 
 
 def test_a_level_that_the_processor_lacks_is_refused_with_what_is_missing():
-    check_runs("x86-64-v3", EVERYTHING - macros("AVX512F"))
+    check_runs("x86-64-v3", set(), EVERYTHING - macros("AVX512F"))
     with pytest.raises(DeviceUnavailable) as caught:
-        check_runs("x86-64-v4", EVERYTHING - macros("AVX512F", "AVX512DQ"))
+        check_runs("x86-64-v4", set(), EVERYTHING - macros("AVX512F", "AVX512DQ"))
     assert caught.value.because == "it lacks AVX512F, AVX512DQ"
     assert "x86-64-v3" in caught.value.try_
-    with pytest.raises(CompileError, match="not x86-64"):
-        check_runs("x86-64", macros("ARM_NEON"))
 
 
-@pytest.mark.parametrize("said, meant", [("", "native"), (" X86-64-V3 ", "x86-64-v3")])
+NEON = macros("aarch64", "ARM_NEON")
+HALVES = NEON | {"__ARM_FEATURE_FP16_VECTOR_ARITHMETIC", "__ARM_FEATURE_DOTPROD"}
+
+
+def test_a_target_of_aarch64_is_named_by_its_extensions():
+    assert level_of(NEON) == "armv8-a"
+    assert level_of(HALVES) == "armv8-a+fp16+dotprod"
+
+
+def test_an_extension_that_the_processor_lacks_is_refused(monkeypatch):
+    monkeypatch.setattr(arm_extensions, "of_processor", lambda: ())
+    check_runs("armv8.2-a+fp16+dotprod", HALVES, HALVES)
+    check_runs("armv8-a", NEON, HALVES)
+    with pytest.raises(DeviceUnavailable) as caught:
+        check_runs("armv8.2-a+fp16+dotprod", HALVES, NEON)
+    assert caught.value.because == "it lacks fp16, dotprod"
+    assert f"{VARIABLE}=armv8-a," in caught.value.try_
+    monkeypatch.setattr(arm_extensions, "of_processor", lambda: ("fp16", "dotprod"))
+    check_runs("armv8.2-a+fp16+dotprod", HALVES, NEON)
+
+
+def test_a_level_of_another_family_needs_another_compiler():
+    check_family("x86-64", EVERYTHING)
+    check_family("armv8-a", NEON)
+    for level, native, named in (
+        ("x86-64", NEON, "not x86-64"),
+        ("armv8-a", EVERYTHING, "not aarch64"),
+        ("x86-64", macros("riscv"), "not x86-64"),
+    ):
+        with pytest.raises(CompileError, match=named):
+            check_family(level, native)
+
+
+@pytest.mark.parametrize(
+    "said, meant",
+    [
+        ("", "native"),
+        (" X86-64-V3 ", "x86-64-v3"),
+        ("armv8-a", "armv8-a"),
+        ("ARMv8.2-A+FP16+dotprod", "armv8.2-a+fp16+dotprod"),
+        ("armv9-a+sve2", "armv9-a+sve2"),
+    ],
+)
 def test_the_setting_is_read_without_regard_to_case(monkeypatch, said, meant):
     monkeypatch.setenv(VARIABLE, said)
     assert chosen_level() == meant
 
 
-def test_a_level_that_does_not_exist_is_an_error(monkeypatch):
-    monkeypatch.setenv(VARIABLE, "x86-64-v9")
+@pytest.mark.parametrize("said", ["x86-64-v9", "armv7-a", "armv8-a+", "armv8-a,-O0", "arm"])
+def test_a_level_that_does_not_exist_is_an_error(monkeypatch, said):
+    monkeypatch.setenv(VARIABLE, said)
     with pytest.raises(ArgumentError, match="x86-64-v4"):
         chosen_level()
 
@@ -99,7 +147,22 @@ print(Device["CPU"].capabilities.name)
 """
 
 
-@pytest.mark.parametrize("level", LEVELS)
+ARM_TARGETS = ("armv8-a", "armv8.2-a+fp16+dotprod", "armv8.6-a+bf16+i8mm", "armv8.2-a+fp16+sve")
+
+
+@pytest.mark.parametrize("target", ARM_TARGETS)
+def test_a_target_of_aarch64_has_its_extensions(monkeypatch, bench, target):
+    tools = at_level(monkeypatch, target)
+    assert target_name(tools) == target
+    extensions = tools.facts.level.split("+")[1:]
+    assert {*target.split("+")[1:]} <= {*extensions}
+    assert tools.facts.half and tools.facts.bfloat16 == ("bf16" in extensions)
+    compute = describe(tools).compute
+    assert compute.vector_bytes == 16 and compute.vector_registers == 32
+    assert tools.fingerprint != bench.device.toolchain.fingerprint
+
+
+@pytest.mark.parametrize("level", (*LEVELS, *ARM_TARGETS))
 def test_moved_values_keep_the_sign_of_zero_at_every_level(monkeypatch, tmp_path, level):
     at_level(monkeypatch, level)
     rng = np.random.default_rng(5)
