@@ -57,9 +57,9 @@ def is_deep(value: Any, most: int = DEEPEST) -> bool:
 
 
 def too_deep(value: Any, what: str, error: RecursionError) -> ArgumentError | RecursionError:
-    """The error for a RecursionError that was met while reading nested containers.
+    """The error for a RecursionError while nested containers are read.
 
-    The given error itself where they are not deep: then it is the caller's stack that was used up.
+    If they are not deep, the caller has used up the stack, and the given error is returned.
     """
     if not is_deep(value):
         return error

@@ -11,9 +11,9 @@ T = TypeVar("T")
 
 
 class Uncollected:
-    """No search for cycles within the `with`; as it was afterwards. They may be nested.
+    """Suspends the cycle collector inside a `with` block. The blocks may be nested.
 
-    Whoever makes many objects that stay, and no garbage among them, gains a tenth to a sixth.
+    Code that makes many long-lived objects and no garbage becomes 10 to 17 % faster.
     """
 
     __slots__ = ("_collecting",)
@@ -22,7 +22,8 @@ class Uncollected:
         self._collecting = gc.isenabled()
         try:
             gc.disable()
-        except BaseException:  # of a signal handler: nobody will leave what was not entered
+        except BaseException:
+            # of a signal handler: Python does not call __exit__ if __enter__ raises
             if self._collecting:
                 gc.enable()
             raise
@@ -38,10 +39,10 @@ class Uncollected:
 
 
 def uncollected(function: Callable[..., T], *arguments: Any) -> T:
-    """What `function` gives, computed like within `Uncollected`.
+    """The result of `function`, called as inside `Uncollected`.
 
-    A signal handler that raises finds no moment at which the search would stay put off; there is
-    one where a `with` calls a method in Python at its end.
+    An exception of a signal handler cannot leave the collector suspended. In a `with` block, it
+    can: at the call of `__exit__`.
     """
     collecting = gc.isenabled()
     try:

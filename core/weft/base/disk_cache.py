@@ -65,15 +65,16 @@ _of_parents: list[object] = []
 _unused: set[tuple[str, bool]] = set()
 """Files that this process does not read (False) or write (True) any more."""
 _repairs: dict[str, int] = {}
-_told: set[tuple[str, str]] = set()
-_to_tell: list[str] = []
+_reported: set[tuple[str, str]] = set()
+_unreported: list[str] = []
 
 
 class DiskCache:
-    """A table of bytes by key. `version` is that of what the values mean: another starts empty.
+    """A table of bytes by key. `version` is the version of the value format: each has its own
+    table.
 
-    Keys are bytes or text (a text is its UTF-8). Values are checked when read: one that does not
-    come back as it was put is a miss and is removed. ArgumentError for a name that is not made of
+    Keys are bytes or text (encoded as UTF-8). A checksum of each value is verified when it is read:
+    a damaged value is a miss, and is removed. ArgumentError for a name with other characters than
     letters, digits and underscores.
     """
 
@@ -91,7 +92,7 @@ class DiskCache:
         self._table = f"{name}__{shown}__{_digest(str(version).encode()).hex()[:8]}"
 
     def get(self, key: bytes | str) -> bytes | None:
-        """The value put for `key`, or None."""
+        """The value stored for `key`, or None."""
         digest = _digest(_as_bytes(key))
         row = self._run(f"SELECT value, sum FROM {self._table} WHERE key = ?", digest)
         if row is None:
@@ -132,7 +133,7 @@ class DiskCache:
             _give_up(path, writes, error)
             return None
         finally:
-            if _to_tell:
+            if _unreported:
                 _warn()
 
     def _tried(
@@ -166,7 +167,7 @@ class DiskCache:
             if "no such table" not in str(error):
                 raise
         if statement.startswith(("SELECT", "DELETE")):
-            return None  # nothing was ever put: do not write for a read
+            return None  # no value was ever stored: a read creates no file
         connection.execute(
             f"CREATE TABLE IF NOT EXISTS {self._table} "
             "(key BLOB PRIMARY KEY, value BLOB NOT NULL, sum BLOB NOT NULL) WITHOUT ROWID"
@@ -181,7 +182,7 @@ def forget_files() -> None:
             _close(path)
         _unused.clear()
         _repairs.clear()
-        _told.clear()
+        _reported.clear()
 
 
 def _as_bytes(key: bytes | str) -> bytes:
@@ -213,7 +214,7 @@ def _connect(path: str) -> sqlite3.Connection:
     try:
         connection = _opened(path)
     except sqlite3.OperationalError as error:
-        # A write-ahead log needs a folder to write in. Where nobody writes it is not needed.
+        # a write-ahead log needs a writable folder; a read-only cache needs no log
         sealed = not os.access(folder, os.W_OK) and os.path.isfile(path)
         if not sealed or _code(error) not in (_CANNOT_OPEN, _READ_ONLY):
             raise
@@ -306,8 +307,8 @@ def _is_other_kind(path: str) -> bool:
 
 
 def _set_aside(path: str, inode: int, error: Exception) -> bool:
-    """Rename a damaged file, unless another process has put a new one in its place. False where
-    that is impossible."""
+    """Rename a damaged file, unless another process has replaced it already. False if that is
+    impossible."""
     _close(path)
     if _inode(path) != inode:
         return True
@@ -362,15 +363,15 @@ def _shown(error: Exception) -> str:
 
 def _queue_warning(path: str, what: str, text: str) -> None:
     """Queue a warning for when the lock is free, since listeners may use the cache."""
-    if (path, what) not in _told:
-        _told.add((path, what))
-        _to_tell.append(text)
+    if (path, what) not in _reported:
+        _reported.add((path, what))
+        _unreported.append(text)
 
 
 def _warn() -> None:
-    while _to_tell:
+    while _unreported:
         try:
-            text = _to_tell.pop()
+            text = _unreported.pop()
         except IndexError:
             return  # another thread said it
         try:

@@ -1,6 +1,6 @@
 """Dtype table: every dtype by name, and questions about dtypes.
 
-What a dtype is, and how vectors, pointers and images come from elements, is in `dtype_classes.py`.
+`dtype_classes.py` has the classes: scalars, and the vectors, pointers and images of their elements.
 """
 
 from __future__ import annotations
@@ -380,7 +380,7 @@ class dtypes(metaclass=_Dtypes):
     uint32 = uint = _integer("uint", 6, 4, "I")
     int64 = long = _integer("long", 7, 8, "q")
     uint64 = ulong = _integer("ulong", 8, 8, "Q")
-    # It has no infinity: the greatest number stands where a reduction needs the least element.
+    # fp8e4m3 has no infinity: the identity element of a maximum is the least finite number
     fp8e4m3 = _floating("fp8e4m3", 9, 1, None, 448.0)
     fp8e5m2 = _floating("fp8e5m2", 10, 1, None)
     float16 = half = _floating("half", 11, 2, "e")

@@ -1,9 +1,9 @@
 """Error classes: all errors that weft raises.
 
-Every error answers three questions: what was asked for, why it failed, and what to try instead. The
-answers are fields, so tests and tools read them without parsing the message. Each error is also of
-the built-in classes that a Python programmer expects, so general `except` clauses keep working:
-`ShapeError` is a `ValueError` as in NumPy and a `RuntimeError` as in PyTorch.
+Every error answers three questions: what was requested, why it failed, and what to try instead. The
+answers are fields, so that tests and tools do not parse the message. Each error is also a subclass
+of the built-in classes that a Python programmer expects: `ShapeError` is a `ValueError` as in NumPy
+and a `RuntimeError` as in PyTorch.
 """
 
 from __future__ import annotations
@@ -141,7 +141,8 @@ class OutOfMemory(DeviceError, MemoryError):
 
     @classmethod
     def during(cls, asked: str, error: MemoryError) -> OutOfMemory:
-        """For Python's own MemoryError, which says nothing, met while doing what is `asked`."""
+        """The error for Python's own MemoryError, which has no message; `asked` is the
+        operation."""
         return cls(
             "there is no memory left",
             asked=asked,
@@ -159,7 +160,7 @@ class ScheduleError(WeftError, RuntimeError):
 
 
 class GradientError(WeftError, RuntimeError):
-    """A gradient that is not defined, or asked for in a way that has no answer."""
+    """A gradient that is not defined, or a request for a gradient that has no result."""
 
 
 class NonFiniteError(WeftError, FloatingPointError, RuntimeError):
@@ -207,10 +208,10 @@ class FileError(WeftError, OSError):
         because: str | None = None,
         try_: str | None = None,
     ) -> FileError:
-        """The FileError for an error of the operating system, of its built-in class.
+        """The FileError for an error of the operating system, a subclass of its built-in class.
 
-        :param path: the file that was asked for; that of `error` by default.
-        :param because: the system's words by default.
+        :param path: the requested file; that of `error` by default.
+        :param because: the message of the system by default.
         """
         kind = next((k for base, k in _KINDS_OF_FILE_ERRORS if isinstance(error, base)), FileError)
         reason = because or error.strerror or str(error) or type(error).__name__

@@ -34,7 +34,7 @@ def reentrant_lock() -> threading.RLock:
 def lock_around_forks() -> threading.RLock:
     """Like `threading.RLock()`; a fork waits until no other thread has it.
 
-    For what has state that a child could not mend, such as a library in C.
+    For objects whose state a forked child could not repair, such as a library in C.
     """
     made = threading.RLock()
     if hasattr(os, "register_at_fork"):

@@ -21,7 +21,7 @@ class Members(type):
     """The metaclass: public names in the body of a class that are no methods become its members.
 
     `auto()` is one more than the value before it. A class is a collection of its members, in their
-    order; called with a value, or asked for a name in brackets, it gives the member.
+    order. `Class(value)` and `Class["NAME"]` return the member.
     """
 
     __members__: MappingProxyType[str, Any]

@@ -234,7 +234,8 @@ class _Override(ContextDecorator):
             )
             stamp = object()
             self._stamps.append((stamp, _stamp.set(stamp)))
-        except BaseException:  # of a signal handler: nobody will leave what was not entered
+        except BaseException:
+            # of a signal handler: Python does not call __exit__ if __enter__ raises
             for variable, value in before:
                 variable.set(value)
             _stamp.set(object())
@@ -378,7 +379,7 @@ class Settings:
         return _Override({name: _row(name).check(value) for name, value in changes.items()})
 
     def environment(self, **changes: Unpack[SettingValues]) -> dict[str, str]:
-        """The environment of this process, with the named settings put in: for one that it starts.
+        """The environment for a child process: that of this process, with the named settings set.
 
         ArgumentError for a name or a value that is not in the table.
 
@@ -414,8 +415,8 @@ class Settings:
         return _variables[_row(name).name].get
 
     def stamp(self) -> object:
-        """An object that represents the values of all settings in this context: while it is the
-        same none has changed. It costs one lookup, whatever their number.
+        """An object that identifies the values of all settings in this context: it is replaced when
+        a setting changes. Reading it costs one lookup.
 
         >>> before = settings.stamp()
         >>> before is settings.stamp()

@@ -47,8 +47,8 @@ def missing_name(
 
     :param known: the names that it has, of which the nearest are suggested.
     :param equivalents: what to write instead of names that other libraries have.
-    :param prefix: what stands before a suggested name; `owner` and a dot by default.
-    :param fallback: what to try where nothing is near.
+    :param prefix: the text before a suggested name; `owner` and a dot by default.
+    :param fallback: the suggestion if no name is near.
     """
     prefix = f"{owner}." if prefix is None else prefix
     instead = equivalents.get(name)

@@ -39,7 +39,7 @@ def width(text: str) -> int:
 
 
 def pad(text: str, columns: int, *, right: bool = False) -> str:
-    """The text filled with spaces to `columns`; `right` puts it at the right margin."""
+    """The text padded with spaces to `columns`; `right`: aligned to the right."""
     space = " " * max(0, columns - width(text))
     return space + text if right else text + space
 

@@ -19,10 +19,10 @@ T = TypeVar("T")
 
 
 def entry_type(table: dict[Any, Any]) -> Any:
-    """The class of an intern table's weak references, which take their own entries out.
+    """The class of the weak references of an intern table, which remove their own entries.
 
-    The callback of a reference is `methodcaller("drop", key)`: it removes that key from the table
-    unless another reference, to something alive, stands there by now.
+    The callback of a reference is `methodcaller("drop", key)`. It removes that key from the table,
+    unless the entry is a newer reference to a live object.
 
     >>> from operator import methodcaller
     >>> class Thing: ...
@@ -114,7 +114,7 @@ class WeakMembers(Generic[T]):
             self.add(member)
 
     def add(self, member: T) -> None:
-        """Have a member, until it dies."""
+        """Add a member, until it is freed."""
         self._table.setdefault(ref(member, self._table.__delitem__))
 
     def discard(self, member: T) -> None:

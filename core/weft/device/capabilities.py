@@ -1,7 +1,7 @@
-"""What a device can do, as frozen data that a plugin fills in and the core asks.
+"""Device capabilities: frozen records that a plugin fills in and the core reads.
 
-Nothing in the core may depend on a device's name: whatever a pass needs to know is here as a
-field. ``Target`` is the part of it that code generation sees.
+The core must not depend on the name of a device: every property that a pass needs is a field here.
+``Target`` is the part of the capabilities that code generation reads.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from weft.uop import Ops, PatternMatcher
 
 Passes: TypeAlias = Callable[[], Sequence[Any]]
-"""Gives the passes of code generation (`Pass`) in their order."""
+"""Returns the passes of code generation (`Pass`) in their order."""
 Choose: TypeAlias = Callable[[Any], Sequence[Any]]
-"""Gives the loop transformations (`Opt`) of one `Kernel`, in their order."""
+"""Returns the loop transformations (`Opt`) of one `Kernel` in their order."""
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
 class FrozenMap(Mapping[Key, Value]):
-    """A mapping that cannot change, so that what holds it can be hashed, compared and pickled."""
+    """An immutable mapping: records with such a field can be hashed, compared and pickled."""
 
     __slots__ = ("_hash", "_items")
 
@@ -60,42 +60,42 @@ class FrozenMap(Mapping[Key, Value]):
 
 
 class Feature(StrEnum):
-    """Something a device either has or has not."""
+    """An optional feature of a device."""
 
     BARRIER = "barrier"
     """Work items of one group can wait for each other."""
     SHARED = "shared"
     """Work items of one group share fast memory (see ``KernelLimits.shared_bytes``)."""
     EMULATED_GROUPS = "emulated_groups"
-    """One processor runs the work items of a group one after the other: barriers and shared memory
-    work, but cost more than they save."""
+    """One processor runs the work items of a group sequentially: barriers and shared memory work,
+    but cost more than they save."""
     WARP_REDUCE = "warp_reduce"
     """Lanes of one warp can exchange registers (see ``ComputeCaps.warp_size``)."""
     ASYNC_COPY = "async_copy"
-    """Work items copy 4, 8 or 16 bytes to shared memory without waiting for them."""
+    """Work items copy 4, 8 or 16 bytes to shared memory asynchronously."""
     THREADS = "threads"
-    """Global ranges are spread over threads of one processor rather than over a launch grid: one
-    dimension of any length, of which its runner hands out parts. Long reduces are split."""
+    """The global dimension is divided among the threads of a processor, not launched as a grid. It
+    is one dimension of any length, and the runner assigns parts of it. Long reduces are split."""
     PARALLEL_COMPILE = "parallel_compile"
     """Its compiler may run in several processes at once."""
     ANY_LANE = "any_lane"
-    """An IF may have a vector of conditions: whether any lane holds (see ``any_lane``)."""
+    """An IF may have a vector of conditions; it is taken if any lane is true (``any_lane``)."""
 
 
 @dataclass(frozen=True)
 class KernelLimits:
-    """Hard limits of one kernel; None means that there is none.
+    """Hard limits of one kernel; None: no limit.
 
-    :param max_buffers: how many buffers a kernel may be given, outputs included.
+    :param max_buffers: the most buffers of a kernel, outputs included.
     :param global_size: largest launch grid per dimension; None: no launch grid, all axes are loops.
     :param local_size: largest work group per dimension; None: no local dimensions.
-    :param local_threads: how many work items a group may have altogether.
+    :param local_threads: the most work items of a group.
     :param shared_bytes: shared memory of one group.
-    :param max_upcast: how many accumulators one work item should hold at most.
+    :param max_upcast: the most accumulators of one work item.
     :param image_size: (width, height) of the largest image in pixels; None: no images.
-    :param row_bytes: how many bytes of intermediate rows one work item may keep to itself; 0: none.
-    :param scratch_bytes: how many bytes of packed operands and partial sums one work item may keep
-        to itself, on a stack for example; not for devices whose groups share memory.
+    :param row_bytes: the most bytes of local row buffers of one work item; 0: none.
+    :param scratch_bytes: the most bytes of packed operands and partial sums in local arrays of one
+        work item, on a stack for example; not for devices whose groups share memory.
     """
 
     max_buffers: int | None = None
@@ -121,14 +121,14 @@ class KernelLimits:
 
 @dataclass(frozen=True)
 class MemoryCaps:
-    """What a device's memory is like.
+    """The memory capabilities of a device.
 
     :param alignment: sub-buffers may start at multiples of this many bytes; None: no sub-buffers.
-    :param cheap_windows: a window is as good as an allocation: freed memory also serves what is a
-        little smaller.
-    :param persistent: its bytes outlive the process: never pooled nor planned, and an assignment to
-        them is not delayed.
-    :param resident: counts as memory in use.
+    :param cheap_windows: whether a window is as fast as an allocation: the pool then uses windows
+        of freed memory for slightly smaller buffers.
+    :param persistent: whether its bytes outlive the process: such memory is neither pooled nor
+        planned, and writes to it are not deferred.
+    :param resident: whether it counts as memory in use.
     :param max_allocation: the largest single allocation in bytes.
     :param link_group: devices with equal groups can copy to each other without the host.
     """
@@ -154,38 +154,40 @@ COMMON_DTYPES: frozenset[DType] = frozenset(
         dtypes.uint32, dtypes.int64, dtypes.uint64, dtypes.float32, dtypes.float64,
     }
 )  # fmt: skip
-"""What every C compiler has: booleans, integers of 8 to 64 bits, float32 and float64."""
+"""The dtypes of every C compiler: booleans, integers of 8 to 64 bits, float32 and float64."""
 
 
 def access_widths(dtype: DType, nbytes: int) -> tuple[int, ...]:
-    """Widths in elements, powers of two from 2 on, of accesses of up to so many bytes; widest
-    first."""
+    """The widths of vector accesses of at most `nbytes`, in elements: powers of two from 2 on,
+    widest first."""
     most = (nbytes // dtype.itemsize).bit_length()
     return tuple(1 << bit for bit in range(most - 1, 0, -1))
 
 
 @dataclass(frozen=True)
 class ComputeCaps:
-    """What a device computes with.
+    """The compute capabilities of a device.
 
-    :param dtypes: those it has itself; others are decomposed, or refused with CapabilityError.
+    :param dtypes: the native dtypes; others are decomposed, or refused with CapabilityError.
     :param limits: hard limits of one kernel.
-    :param features: what it has beyond plain loops.
+    :param features: optional features.
     :param vector_widths: per dtype, the profitable load and store widths in elements.
     :param vector_bytes: size of one vector register; 0: arithmetic is scalar.
-    :param vector_registers: how many vector registers one work item may count on.
-    :param wide_indices: loops and addresses are best computed in 64 bits.
-    :param cache_bytes: size of the last cache, past which whole vector registers can be stored; 0:
-        they cannot.
-    :param tensor_cores: the matrix units it offers.
-    :param pair_dots: the instructions it has that add two products of narrow numbers at once.
-    :param tiles: how many tiles of an operand a group should hold at once; with more than one,
-        those of later iterations are copied while one is used.
-    :param warp_size: lanes of one warp: work items of a group that run in step, so many of them in
-        the order of their numbers, the first dimension the fastest; a power of two, 0: unknown.
-    :param graph_from: of how many launches in a row a graph is asked for: with 1 of a single one.
-    :param read_streams: how many access streams of one thread read long memory fastest.
-    :param machine: caches, latencies, processors; its fields of what is said above are filled in.
+    :param vector_registers: vector registers that one work item may use.
+    :param wide_indices: whether loops and addresses are faster in 64 bits.
+    :param cache_bytes: size of the last-level cache, if the device has non-temporal stores of
+        vector registers; 0: it has none.
+    :param tensor_cores: the matrix units.
+    :param pair_dots: the packed dot product instructions.
+    :param tiles: tile buffers of one operand in shared memory; with more than one, tiles of later
+        iterations are copied during the computation (multi-buffering).
+    :param warp_size: lanes of one warp: work items of a group that run in lockstep, numbered with
+        the first dimension fastest; a power of two, 0: unknown.
+    :param graph_from: the least number of consecutive launches that form a graph.
+    :param read_streams: the number of concurrent access streams of one thread that reads large
+        memory fastest.
+    :param machine: caches, latencies, processors; fields that repeat a field of this class are
+        filled in.
     """
 
     dtypes: frozenset[DType] = COMMON_DTYPES
@@ -245,14 +247,15 @@ def _widths(given: Mapping[DType, Iterable[int]]) -> FrozenMap[DType, tuple[int,
 
 @dataclass(frozen=True)
 class Capabilities:
-    """All that a device says of itself.
+    """The capabilities of a device.
 
-    :param memory: what its memory is like.
-    :param compute: what it computes with; None: it stores and does not compute.
-    :param name: for people; nothing may depend on it.
-    :param fingerprint: what compiled code is keyed to: changes when code for it could.
-    :param speed: what measured times are keyed to beside it: changes when equal code could take
-        another time, as with the model or the number of threads.
+    :param memory: memory capabilities.
+    :param compute: compute capabilities; None: the device stores and does not compute.
+    :param name: a name for people; no code may depend on it.
+    :param fingerprint: a part of the key of compiled code: it changes whenever generated code could
+        change.
+    :param speed: a part of the key of measured times: it changes whenever equal code could take
+        another time, for example with the processor model or the number of threads.
     """
 
     memory: MemoryCaps = MemoryCaps()
@@ -270,18 +273,19 @@ class Capabilities:
 
 @dataclass(frozen=True)
 class Target:
-    """All that code generation may know of a device.
+    """The properties of a device that code generation may use.
 
     :param compute: limits, dtypes, features.
-    :param native_ops: what the language has itself; the rest is decomposed before rendering.
-    :param rules: the last rewrites this language wants.
+    :param native_ops: operations of the language; all others are decomposed before rendering.
+    :param rules: the last rewrites before rendering.
     :param language: cache namespace and file suffix.
-    :param fingerprint: what compiled code is keyed to.
-    :param passes: gives the passes of code generation; None: the generic ones.
-    :param choose: the strategy, which gives the loop transformations of a kernel; None: the generic
-        choice.
+    :param fingerprint: a part of the key of compiled code.
+    :param passes: returns the passes of code generation; None: the generic ones.
+    :param choose: the strategy: returns the loop transformations of a kernel; None: the generic
+        one.
 
-    Both are functions of a module: they pickle by name, and are called when a kernel is lowered.
+    `passes` and `choose` are functions of a module: they pickle by name. They are called when a
+    kernel is lowered.
     """
 
     compute: ComputeCaps

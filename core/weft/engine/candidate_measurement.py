@@ -1,8 +1,8 @@
 """Candidate measurement: build a lowered kernel, run it on memory of its own, time and compare it.
 
-It works the same in a helper process and in this one. It does not touch the program's memory:
-buffers have the sizes that the kernel declares, with numbers whose sums are exact in most orders.
-Buffers that a kernel writes are restored before each timed run.
+It works the same in a helper process and in this one. The memory of the program is not used: the
+module allocates buffers of the sizes that the kernel declares. Their numbers have sums that are
+exact in most orders. Buffers that a kernel writes are restored before each timed run.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from weft.engine.runners import concrete
 from weft.engine.timing import timed
 from weft.uop import Ops, UOp
 
-WRITTEN_DOWN = Plan((), prepared=False)
-"""Nothing is optimised: what all others must agree with."""
+UNOPTIMIZED = Plan((), prepared=False)
+"""The plan without optimisations, whose results are the reference."""
 
 _BLOCK = 1 << 16  # elements of content that are repeated; elements that are compared at once
 _SAMPLE = 4096
@@ -60,8 +60,8 @@ def build(ast: UOp, plan: Plan, device: OpenDevice) -> Built:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a trial gave. seconds: of each run; equal: whether the results agree; because: where
-    they do not."""
+    """The result of a measurement. seconds: of each run; equal: whether the results agree; because:
+    the first difference."""
 
     seconds: tuple[float, ...]
     equal: bool
@@ -74,11 +74,11 @@ class Outcome:
 
 
 class Measurement:
-    """Memory for one kernel on one device, and its right results.
+    """Memory for one kernel on one device, and its reference results.
 
-    :param ast: of the kernel.
-    :raises CapabilityError: for a kernel whose memory cannot be made up.
-    :raises OutOfMemory: where there is no memory for it.
+    :param ast: the kernel.
+    :raises CapabilityError: for a kernel whose input cannot be generated.
+    :raises OutOfMemory: if there is no memory for it.
     """
 
     def __init__(self, ast: UOp, device: OpenDevice) -> None:
@@ -109,7 +109,7 @@ class Measurement:
         self.buffers[node.arg] = buffer
 
     def load(self, built: Built) -> Runner:
-        """What launches it."""
+        """The runner of a binary."""
         name = built.program.name
         return self.device.runner(CompiledProgram(name, built.binary, built.source, built.program))
 
@@ -131,23 +131,23 @@ class Measurement:
         return perf_counter() - started if taken is None else taken
 
     def restore(self, program: LinearProgram) -> None:
-        """What the kernel writes is as it was."""
+        """Restore the buffers that the kernel writes."""
         for slot in program.outs:
             self.buffers[slot].copy_in(self.content[slot])
 
     def results(self, built: Built) -> tuple[float, dict[int, bytes]]:
-        """Seconds of a run, and what is in all that it writes."""
+        """The seconds of a run, and the content of the buffers that it writes."""
         program = built.program
         self.restore(program)
         seconds = self.launch(self.load(built), program)
         return seconds, self.written(program)
 
     def written(self, program: LinearProgram) -> dict[int, bytes]:
-        """What is in all that a kernel writes, by slot."""
+        """The content of the buffers that the kernel writes, by slot."""
         return {slot: bytes(self.buffers[slot].copy_out()) for slot in program.outs}
 
     def expect(self, built: Built) -> float:
-        """Its results are right from now on, beside others; seconds that they took."""
+        """Add the results of a kernel to the reference results; returns the seconds of its run."""
         seconds, results = self.results(built)
         self.wanted.append(results)
         if built.program.variables:
@@ -155,15 +155,15 @@ class Measurement:
         return seconds
 
     def halved(self, runner: Runner, program: LinearProgram) -> dict[int, bytes]:
-        """The results where variables are half as large: what is right for the largest value may
-        be wrong for others."""
+        """The results with variables of half the size: a kernel may be correct for the largest
+        value alone."""
         self.restore(program)
         self.launch(runner, program, half=True)
         return self.written(program)
 
     def time(self, built: Built, most_seconds: float, good: float | None) -> Outcome:
-        """Run it some times, in about `most_seconds`; once where that takes far more than `good`
-        seconds. With the first run the results are compared."""
+        """Run a kernel several times, in about `most_seconds`; once if it takes far more than
+        `good` seconds. The results of the first run are compared."""
         program, runner = built.program, self.load(built)
         self.restore(program)
         taken = [self.launch(runner, program)]
@@ -183,8 +183,8 @@ class Measurement:
         return Outcome(tuple(taken), True)
 
     def time_interleaved(self, several: Sequence[Built], most_seconds: float) -> list[float]:
-        """The shortest run of each kernel, timed in turn for about `most_seconds`, so that other
-        work on the machine affects all alike."""
+        """The shortest run of each kernel, timed interleaved for about `most_seconds`, so that
+        other load on the machine affects all of them equally."""
         runners = [self.load(built) for built in several]
         shortest = [inf] * len(several)
         enough = perf_counter() + most_seconds
@@ -201,7 +201,7 @@ class Measurement:
         return [inf if seconds < 0 else seconds for seconds in shortest]
 
     def difference(self, got: dict[int, bytes], expected: Sequence[dict[int, bytes]]) -> str:
-        """How what was computed differs from all that was expected; nothing where it does not."""
+        """The difference between results and all reference results; empty if one agrees."""
         found = ""
         for wanted in expected:
             differences = (
@@ -218,7 +218,7 @@ class Measurement:
 def mismatch(dtype: DType, got: bytes, wanted: bytes) -> str:
     """The difference between two results that the order of a sum does not explain; empty if none.
 
-    What an element may differ by grows with it, and with what elements are like in the mean.
+    The tolerance of an element grows with its value and with the mean of all elements.
     """
     import numpy
 

@@ -21,8 +21,7 @@ from weft.uop import Ops, UOp
 def lower_schedule(
     items: Iterable[ScheduleItem], values: Mapping[UOp, int] | None = None
 ) -> list[ExecItem]:
-    """Compile everything before anything runs, so that a kernel that cannot be compiled changes no
-    memory."""
+    """Compile all kernels before the first one runs, so that a compile error changes no memory."""
     items = list(items)
     prepare((item.ast, item.bufs[0].device) for item in items if item.ast.op is Ops.SINK)
     return [lower_schedule_item(item, values) for item in items]
@@ -62,7 +61,7 @@ def run_schedule(
 
 
 def run_steps(steps: Sequence[ExecItem], done: list[ExecItem] | None = None) -> None:
-    """Run what is compiled, and wait until all of it is done. done: as for `run_schedule`."""
+    """Run compiled items, and wait until all have finished. done: as for `run_schedule`."""
     # without observers, do not wait to measure times
     watched = trace.enabled("run")
     wait = stats.timing or settings.DEBUG >= 2 or watched
@@ -89,8 +88,8 @@ def _run_traced(step: ExecItem, wait: bool) -> None:
 
 
 def _count_intermediates(layout: Layout) -> None:
-    """Enter the memory of intermediates in the statistics."""
-    stats.count_room(layout.planned, layout.unplanned)
+    """Add the memory of intermediates to the statistics."""
+    stats.count_intermediates(layout.planned, layout.unplanned)
     trace.point("arenas", arenas=layout.arenas, planned=layout.planned, unplanned=layout.unplanned)
     if settings.DEBUG >= 2:
         report_intermediates(layout)

@@ -18,7 +18,7 @@ from weft.uop import UOp
 
 T = TypeVar("T")
 RUN_SECONDS = 10.0
-"""A kernel may take before it counts as one that hangs, if nothing is known of it."""
+"""The time limit of a kernel without an earlier measurement."""
 _BEGIN_SECONDS = 60.0
 _BUILD_SECONDS = 20.0
 _SPENT = 0.03  # seconds for the runs of one candidate
@@ -27,7 +27,7 @@ _MOST_PLAIN_HERE = 1e8  # the same in this process, where it cannot be ended
 
 
 class LocalHelpers:
-    """A helper that answers in this process, where a kernel that crashes ends the program."""
+    """A helper in this process. A kernel that crashes ends the program."""
 
     life = 1
 
@@ -36,7 +36,7 @@ class LocalHelpers:
         self.first = self
 
     def ask(self, *question: Any, seconds: float) -> Any:
-        """What it answers, after any time. :raises HelperFailed: where it refuses."""
+        """The answer, without a time limit. :raises HelperFailed: if the request is refused."""
         verdict, value = self._server.answer(question)
         if verdict != "ok":
             raise HelperFailed(value)
@@ -50,7 +50,7 @@ class LocalHelpers:
 class Workers:
     """Builds plans and measures the kernels.
 
-    :param most_plain: operations that are still carried out without any optimisation.
+    :param most_plain: the most operations of a kernel that runs without optimisations.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Workers:
         return first
 
     def built(self, plans: Sequence[Plan]) -> Iterable[tuple[bytes, Any] | str]:
-        """(digest, what was built) of each plan, or why there is none."""
+        """(digest, built kernel) of each plan, or the reason why it cannot be built."""
 
         def one(helper: Helper | LocalHelpers, plan: Plan) -> tuple[bytes, Any] | str:
             return _answer(helper, "build", self.ast, plan, seconds=_BUILD_SECONDS)
@@ -85,7 +85,7 @@ class Workers:
         return self.helpers.spread(one, plans)
 
     def expect(self, built: Any, seconds: float) -> str:
-        """Take its results for right. Answers why that failed, or nothing."""
+        """Use the results of a kernel as reference. Returns the reason if that failed, else ""."""
         first = self._first()
         try:
             first.ask("expect", built, seconds=seconds)
@@ -95,23 +95,23 @@ class Workers:
         return ""
 
     def time(self, built: Any, good: float | None) -> Outcome | str:
-        """Run it, or say why that failed."""
+        """The outcome of a kernel, or the reason why it failed."""
         limit = RUN_SECONDS if good is None else max(RUN_SECONDS, 100 * good)
         return _answer(self._first(), "time", built, _SPENT, good, seconds=limit)
 
     def time_interleaved(self, several: Sequence[Any], seconds: float) -> list[float] | str:
-        """Time what was built run by run in turn, or say why that failed."""
+        """Time built kernels interleaved; the reason if that failed."""
         limit = max(RUN_SECONDS, 10 * seconds)
         return _answer(self._first(), "time_interleaved", several, seconds, seconds=limit)
 
     def end(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         if self.helpers.first.life == self.life:
             _answer(self.helpers.first, "end", seconds=_BUILD_SECONDS)
 
 
 def _answer(helper: Helper | LocalHelpers, *question: Any, seconds: float) -> Any:
-    """What a helper answers, or why it does not."""
+    """The answer of a helper, or the reason why it failed."""
     try:
         return helper.ask(*question, seconds=seconds)
     except HelperFailed as error:

@@ -65,7 +65,7 @@ class Compilations:
         return key in self._under_way
 
     def start(self, key: str, compiler: Compiler, source: str, name: str) -> None:
-        """Have a source compiled."""
+        """Submit a source for compilation."""
         if key in self._under_way:
             return
         begun = self._under_way[key] = self._future()
@@ -87,14 +87,14 @@ class Compilations:
         return begun.result()
 
     def end(self) -> None:
-        """Wait for calls that run, and forget what waits."""
+        """Wait for running calls, and drop pending sources."""
         with self._lock:
             self._waiting.clear()
         self._pool.shutdown(cancel_futures=True)
 
     def _share(self) -> list[_Source]:
-        """What one thread does next, all by one compiler; nothing where nothing waits, or where
-        others do enough."""
+        """The next call of one thread, for one compiler; empty if nothing is pending, or if other
+        threads have capacity for the rest."""
         with self._lock:
             most = self.threads if self._is_waited_for else max(1, self.threads - 1)
             if not self._waiting or len(self._at_work) >= most:
@@ -128,7 +128,8 @@ def _compile(taken: list[_Source]) -> None:
             pairs = list(zip(taken, binaries, strict=True))
         except Exception as error:
             let_through(error)
-            # of one of them: below it is seen of which, and nobody waits for ever
+            # compile each source by itself below: the error then belongs to one kernel, and every
+            # waiting thread gets a result
         else:
             for one, binary in pairs:
                 one.binary.set_result(binary)
@@ -141,8 +142,11 @@ def _compile(taken: list[_Source]) -> None:
 
 
 def _longest(sources: list[_Source], threads: int, elsewhere: int = 0) -> list[_Source]:
-    """One thread's share of `sources`, and of what is left to do elsewhere: the longest of them
-    that fit, one at least, and what a call is worth; all, if no other call is worth the rest."""
+    """The sources that one thread compiles in its next call: its share of all pending characters.
+
+    The longest sources come first, and there is at least one. All sources are taken if the rest is
+    too small for another call.
+    """
     ordered = sorted(sources, key=lambda one: -len(one.source))
     whole = sum(len(one.source) for one in ordered)
     share = max(whole + elsewhere, _WORTH) // threads

@@ -184,7 +184,7 @@ def _generate(key: Any, device: OpenDevice) -> tuple[LinearProgram, str]:
 
 
 def _generated_for(device: OpenDevice) -> tuple[Any, ...]:
-    """What devices of one fingerprint may differ in, so that other code is generated for them."""
+    """The capabilities in which devices of one fingerprint may differ, and which affect code."""
     return device.capabilities.compute, device.device.passes, device.device.choose
 
 
@@ -203,7 +203,7 @@ def _lower(ast: UOp, device: OpenDevice, searching: bool) -> LinearProgram:
 def _binary(
     source: str, name: str, device: OpenDevice, ahead: _Prefetched | None
 ) -> tuple[bytes, bool]:
-    """The binary of a kernel, and whether it comes from the disk cache."""
+    """The binary of a kernel, and whether it was read from the disk cache."""
     if device.compiler is None:
         return source.encode(), False
     key = _binary_key(source, name, device)
@@ -231,8 +231,7 @@ def _compile(source: str, name: str, device: OpenDevice, ahead: _Prefetched | No
 
 
 def _call_part(work: Callable[[], Made], maker: str, device: OpenDevice) -> Made:
-    """The result of a part of a plugin; its exceptions become errors that name the plugin's
-    fault."""
+    """The result of a call of a plugin; its exceptions become a PluginError."""
     try:
         return work()
     except WeftError:

@@ -22,7 +22,7 @@ _CLEAR = "\r\x1b[K"
 
 
 class Progress:
-    """Of the search for one kernel.
+    """The progress of the search for one kernel.
 
     :param name: the kernel's.
     """
@@ -44,18 +44,18 @@ class Progress:
         self._draw(anyway=True)
 
     def step_built(self) -> None:
-        """One more was built, or cannot be."""
+        """Count a plan that was built, or failed to build."""
         self.built += 1
         self._draw()
 
     def step_ran(self, best: float, heuristic: float) -> None:
-        """One more was run."""
+        """Count a plan that ran."""
         self.ran += 1
         self.times = f"best {human_time(best)}, heuristic {human_time(heuristic)}"
         self._draw()
 
     def end(self, count: int, result: str, notes: list[str]) -> None:
-        """All is done. count: how many were tried; result: what came of it."""
+        """End the progress. count: the number of measured plans; result: a summary."""
         if self.live:
             print(_CLEAR, end="", file=sys.stderr)
         if self.live or self.verbose:

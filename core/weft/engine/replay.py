@@ -70,21 +70,21 @@ class _ArgumentSlots:
         alone = not (self.handles or self.windows or self.others) and len(self.setters) == 1
         return self.setters[0] if alone else None
 
-    def putter(self) -> Callable[[Buffer], None]:
-        """`put`, or a faster function where there is one position only."""
+    def updater(self) -> Callable[[Buffer], None]:
+        """`update`, or a faster function if there is only one position."""
         if self.windows or self.others or len(self.setters) + len(self.handles) != 1:
-            return self.put
+            return self.update
         if self.setters:
             setter = self.setters[0]
             return lambda buffer: setter(buffer.handle)
         ((arguments, index),) = self.handles
 
-        def put(buffer: Buffer) -> None:
+        def update(buffer: Buffer) -> None:
             arguments[index] = buffer.handle
 
-        return put
+        return update
 
-    def put(self, buffer: Buffer) -> None:
+    def update(self, buffer: Buffer) -> None:
         handle = buffer.handle
         for arguments, index in self.handles:
             arguments[index] = handle
@@ -180,10 +180,10 @@ class Replay(Recorded):
         state = range(self._loose, len(self._input_slots))
         changing = [(n, s) for n, s in slots if n not in state]
         self._setters = [(n, s.only_setter) for n, s in changing if s.only_setter is not None]
-        self._puts = [(n, s.putter()) for n, s in changing if s.only_setter is None]
+        self._updates = [(n, s.updater()) for n, s in changing if s.only_setter is None]
         kept = [n for n, _ in slots if n in state]
         self._state_in = _item_getter(kept)
-        self._state_puts = [self._input_slots[n].putter() for n in kept]
+        self._state_updates = [self._input_slots[n].updater() for n in kept]
         self._last: tuple[Any, ...] = (None,) * len(kept)
         self._any_window = any(window is not None for window in self._windows)
 
@@ -356,14 +356,14 @@ class Replay(Recorded):
                 buffer = buffers[place]
                 handle = buffer._handle
                 set_handle(buffer.handle if handle is None else handle)
-            for place, put in self._puts:
-                put(buffers[place])
-            if self._state_puts:
+            for place, update in self._updates:
+                update(buffers[place])
+            if self._state_updates:
                 state = self._state_in(given)
                 if state != self._last:  # buffers equal themselves alone
                     self._set_state(state)
             if self._with_values and values != self._values:
-                self._put_values(values)
+                self._set_values(values)
             if self._any_window:
                 pairs = zip(outputs, self._windows)
                 outputs = [each if how is None else each.view(*how) for each, how in pairs]
@@ -396,9 +396,9 @@ class Replay(Recorded):
 
     def _set_state(self, state: tuple[Buffer, ...]) -> None:
         """Change the arguments over those buffers of the state that are others than before."""
-        for put, old, buffer in zip(self._state_puts, self._last, state):
+        for update, old, buffer in zip(self._state_updates, self._last, state):
             if old is not buffer:
-                put(buffer)
+                update(buffer)
         self._last = state
 
     def _retry(self, left: Sequence[Callable[[], Any]], error: Exception) -> None:
@@ -427,7 +427,7 @@ class Replay(Recorded):
         pairs = zip(reused, self._owners)
         return [Buffer.like(*owner) if old is None else old for old, owner in pairs]
 
-    def _put_values(self, values: Mapping[UOp, int]) -> None:
+    def _set_values(self, values: Mapping[UOp, int]) -> None:
         for place, number in self._with_values:
             fixed = self.steps[number].item.values
             self._launches[place] = self._launch(number, {**fixed, **values})

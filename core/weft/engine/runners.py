@@ -1,4 +1,4 @@
-"""The steps of a schedule that can run: a loaded kernel, a copy, a view of memory."""
+"""Runners: the executable steps of a schedule: a loaded kernel, a copy, a view of memory."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class CopyRunner:
 
 
 class ViewRunner:
-    """A view of memory: nothing is done."""
+    """A view of memory: a step without work."""
 
     is_kernel = False
     name = "view"
@@ -105,5 +105,5 @@ class ViewRunner:
     def __call__(
         self, bufs: Sequence[Buffer], values: Mapping[UOp, int], wait: bool
     ) -> float | None:
-        """Nothing to do."""
+        """Do nothing."""
         return 0.0

@@ -35,7 +35,7 @@ from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.search_space import Plan, by_heuristic, near
 from weft.codegen.pipeline import loops_for
 from weft.device import OpenDevice
-from weft.engine.candidate_measurement import WRITTEN_DOWN, Outcome
+from weft.engine.candidate_measurement import UNOPTIMIZED, Outcome
 from weft.engine.measurement_workers import RUN_SECONDS, workers_for
 from weft.engine.progress import Progress
 from weft.engine.tuning_database import SearchResult, Try, key_of, lookup, store
@@ -97,23 +97,23 @@ def search(ast: UOp, device: OpenDevice, width: int, refresh: bool = False) -> S
 def time_interleaved(
     ast: UOp, device: OpenDevice, plans: Sequence[Plan], seconds: float
 ) -> list[float] | str:
-    """The shortest run of a kernel by each of these plans, run by run in turn for so many seconds,
-    or why they cannot be timed. The first plan's results are what the others' are compared with.
+    """The shortest run of a kernel with each of these plans, timed interleaved for `seconds`.
 
-    For a doubt about what a search told: its winner was the luckiest of many, on a machine that
-    others may have used.
+    Returns the reason as text if they cannot be timed. The results of the first plan are the
+    reference. This verifies the result of a search, whose winner is biased: it is the luckiest of
+    many measurements, perhaps on a machine with other load.
     """
     try:
-        shop = workers_for(ast, device, [])
+        workers = workers_for(ast, device, [])
         try:
             built: list[Any] = []
-            for answer in shop.built(plans):
+            for answer in workers.built(plans):
                 if isinstance(answer, str):
                     return answer
                 built.append(answer[1])
-            return shop.expect(built[0], RUN_SECONDS) or shop.time_interleaved(built, seconds)
+            return workers.expect(built[0], RUN_SECONDS) or workers.time_interleaved(built, seconds)
         finally:
-            shop.end()
+            workers.end()
     except (WeftError, HelperFailed, OSError) as error:
         let_through(error)
         return failure_text(error)
@@ -140,17 +140,17 @@ class _Search:
         self.progress = Progress(self.loops[True].name)
 
     def run(self, begun: Sequence[Plan] = ()) -> SearchResult:
-        """All of it. begun: what a search that was interrupted had found, to go on from."""
+        """Run the search. begun: the result of an interrupted search, which is continued."""
         found = self.found
         result = "interrupted"
         try:
-            self.workshop = workers_for(self.ast, self.device, found.notes)
+            self.workers = workers_for(self.ast, self.device, found.notes)
             try:
                 if self.prepare():
                     self.rounds(begun)
                     found.best = self.best_plan()
             finally:
-                self.workshop.end()
+                self.workers.end()
             result = self.result()
         except (WeftError, HelperFailed, OSError) as error:
             let_through(error)
@@ -169,7 +169,7 @@ class _Search:
         return "the heuristic's choice stays"
 
     def result(self) -> str:
-        """What came of it, for people."""
+        """A summary of the result, for people."""
         found = self.found
         if found.best == found.heuristic:
             return "the heuristic's choice stays"
@@ -183,21 +183,21 @@ class _Search:
         return self.found
 
     def prepare(self) -> bool:
-        """Get right results and the heuristic's time; False where there is nothing to compare
-        with."""
-        found, shop = self.found, self.workshop
-        plain, chosen = shop.built([WRITTEN_DOWN, found.heuristic])
+        """Compute the reference results and the time of the heuristic's plan; False if that
+        fails."""
+        found, workers = self.found, self.workers
+        plain, chosen = workers.built([UNOPTIMIZED, found.heuristic])
         if isinstance(chosen, str):
             found.notes.append(f"the heuristic's choice cannot be built: {chosen}")
             return False
-        operations = sum(_turns(axes) for axes in self.loops[True].nests.values())
+        operations = sum(_iterations(axes) for axes in self.loops[True].nests.values())
         sure = False
-        if not isinstance(plain, str) and operations <= shop.most_plain:
-            because = shop.expect(plain[1], RUN_SECONDS)
+        if not isinstance(plain, str) and operations <= workers.most_plain:
+            because = workers.expect(plain[1], RUN_SECONDS)
             sure = not because
             if because:
                 found.notes.append(f"without optimisations: {because}")
-        first = shop.time(chosen[1], None)
+        first = workers.time(chosen[1], None)
         if isinstance(first, str):
             found.notes.append(f"the heuristic's choice cannot be timed: {first}")
             return False
@@ -206,8 +206,8 @@ class _Search:
                 "results are compared with those of the heuristic's choice"
                 + (f", too: {first.because}" if sure else "")
             )
-            shop.expect(chosen[1], RUN_SECONDS)
-            first = shop.time(chosen[1], None)
+            workers.expect(chosen[1], RUN_SECONDS)
+            first = workers.time(chosen[1], None)
         if isinstance(first, str) or not first.equal:
             found.notes.append("the heuristic's choice does not give the same twice")
             return False
@@ -239,15 +239,15 @@ class _Search:
                 return
 
     def is_promising(self, plan: Plan) -> bool:
-        """Whether a plan one step from it may be among the best. Few are kept, so a plan that needs
-        several steps to become fast is dropped before."""
+        """Whether a plan one step away may be among the best. The beam is narrow: a plan that is
+        fast only after several steps is dropped before."""
         return self.seconds.get(plan, inf) < _FAR * self.seconds[self.found.heuristic]
 
     def measure(self, plans: Sequence[Plan]) -> None:
         """Build all plans, then run them one after the other."""
         self.tried.update(plans)
         answers: list[tuple[bytes, Any] | str] = []
-        for answer in self.workshop.built(plans):
+        for answer in self.workers.built(plans):
             answers.append(answer)
             self.progress.step_built()
         for plan, answer in zip(plans, answers):
@@ -258,7 +258,7 @@ class _Search:
                 same = self.known[answer[0]]
                 self.found.tries.append(Try(plan, same.seconds, same.because))
             else:
-                self.record(plan, answer, self.workshop.time(answer[1], good))
+                self.record(plan, answer, self.workers.time(answer[1], good))
             self.progress.step_ran(min(self.seconds.values()), self.seconds[self.found.heuristic])
 
     def record(self, plan: Plan, answer: tuple[bytes, Any], outcome: Outcome | str) -> None:
@@ -280,8 +280,8 @@ class _Search:
         return Try(one.plan, seconds, one.because)
 
     def best_plan(self) -> Plan:
-        """The best of the best, timed interleaved with the heuristic's plan, which stays if it is
-        as fast or cannot be timed so."""
+        """The best plan, timed interleaved with the heuristic's plan. The heuristic's plan is kept
+        if it is as fast, or if the plans cannot be timed interleaved."""
         heuristic = self.found.heuristic
         ranked = sorted(self.seconds, key=self.seconds.__getitem__)
         last = list(dict.fromkeys([heuristic, *ranked[: max(3, self.width)]]))
@@ -292,10 +292,11 @@ class _Search:
         return best
 
     def best_interleaved(self, plans: Sequence[Plan]) -> Plan:
-        """The best of these by runs in turn; the first, unless another is clearly faster."""
+        """The best of these plans by interleaved runs; the first unless another is clearly
+        faster."""
         once = sum(self.seconds[plan] for plan in plans)
         enough = min(_MOST_SECONDS, max(_LEAST_SECONDS, _LAST_ROUNDS * once))
-        times = self.workshop.time_interleaved([self.built[plan] for plan in plans], enough)
+        times = self.workers.time_interleaved([self.built[plan] for plan in plans], enough)
         if isinstance(times, str):
             self.found.notes.append(f"the best could not be compared once more: {times}")
             return plans[0]
@@ -304,7 +305,7 @@ class _Search:
         return best if self.seconds[best] < CLEARLY * self.seconds[plans[0]] else plans[0]
 
 
-def _turns(nest: Iterable[UOp]) -> int:
+def _iterations(nest: Iterable[UOp]) -> int:
     total = 1
     for loop in nest:
         total *= loop.vmax + 1

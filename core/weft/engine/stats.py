@@ -26,7 +26,7 @@ class Stats:
         self.reset()
 
     def reset(self) -> None:
-        """All totals to zero, and peak memory to what is in use now."""
+        """Reset all totals to zero, and the peak memory to the memory in use."""
         self.kernels = 0
         self.copies = 0
         self.ops = 0
@@ -36,14 +36,14 @@ class Stats:
         self.unplanned_bytes = 0
         usage.reset_peak()
 
-    def count_room(self, planned: int, unplanned: int) -> None:
-        """One schedule put its intermediates into so many bytes, instead of so many."""
+    def count_intermediates(self, planned: int, unplanned: int) -> None:
+        """Count the bytes of the intermediates of one schedule, with and without reuse."""
         if planned > self.planned_bytes:
             self.planned_bytes, self.unplanned_bytes = planned, unplanned
 
     @contextmanager
     def paused(self) -> Generator[None]:
-        """What runs in this with-block is not counted."""
+        """A with-block in which nothing is counted."""
         names = ("kernels", "copies", "ops", "bytes", "seconds", "planned_bytes", "unplanned_bytes")
         kept = {name: getattr(self, name) for name in names}
         try:
@@ -58,7 +58,7 @@ class Stats:
 
     @property
     def peak_memory(self) -> int:
-        """The most bytes that were in use since the reset."""
+        """The peak of the bytes in use since the last reset."""
         return usage.peak
 
     def __repr__(self) -> str:

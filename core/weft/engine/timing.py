@@ -37,11 +37,11 @@ def wait_time() -> float:
 
 
 def timed(work: Callable[[], T]) -> tuple[float, T]:
-    """The seconds of a call, without waiting for a processor, and its result.
+    """The seconds of a call, without the time of waiting for a processor, and its result.
 
-    The counters are read outside of what is timed, which may be a microsecond. Where the thread did
-    wait, that may have been beside the call: then the time is taken around the readings too, from
-    which no more can be taken off than is in it.
+    The counters are read outside the timed interval, which may be as short as a microsecond. If the
+    thread waited, it may have waited between a reading and the interval. The interval then includes
+    the readings, so that the result is never negative.
     """
     began = perf_counter()
     others, before = _other_threads_time(), wait_time()

@@ -30,7 +30,7 @@ cache = DiskCache("search", 2)
 
 @dataclass(frozen=True)
 class Try:
-    """One measured plan. seconds: its shortest run; because: why it has none."""
+    """One measured plan. seconds: its shortest run; because: the reason if it has none."""
 
     plan: Plan
     seconds: float | None
@@ -49,7 +49,7 @@ class SearchResult:
     complete: bool = True
 
     def ranked(self) -> list[Try]:
-        """Those that ran, the fastest first, the chosen one before its equals."""
+        """The plans that ran, fastest first; of equal ones the chosen plan first."""
         ran = [one for one in self.tries if one.seconds is not None]
         return sorted(ran, key=lambda one: (one.seconds, one.plan != self.best))
 

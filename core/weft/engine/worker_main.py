@@ -1,8 +1,9 @@
 """Helper process: `python -m weft.engine.worker_main` answers requests until its input ends.
 
-It builds kernels and measures them on a device that it opens itself, so that slow compilers and
-kernels that crash or hang do not affect the program. Requests come on its input and answers go to
-its output, each a pickle after its length. Output of kernels and compilers is dropped.
+The process opens a device, builds kernels and measures them. Slow compilers and kernels that crash
+or hang therefore do not affect the program. It reads requests from standard input and writes
+answers to standard output, each as a length and a pickle. Output of kernels and compilers is
+dropped.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class Server:
             return "failed", f"fault: {failure_text(error)}"
 
     def do_open(self, name: str) -> str:
-        """Open a device; what its code is keyed to."""
+        """Open a device; returns its fingerprint."""
         self.device = registry.open(name)
         return self.device.capabilities.fingerprint
 
@@ -127,15 +128,14 @@ def serve(questions: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _end_with_parent(parent: int) -> None:
-    """End this process with its parent, which a hanging kernel would outlive."""
+    """End this process with its parent: a kernel that hangs would outlive it."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)
 
 
 def _prefer_to_be_killed() -> None:
-    """Where memory runs out the system kills this process and not the program's; a crash leaves no
-    core dump."""
+    """Configure the system: out of memory, it kills this process first; a crash dumps no core."""
     try:
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
             score.write("1000")

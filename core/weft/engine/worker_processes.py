@@ -1,8 +1,7 @@
-"""Helper processes: start them when first needed, send one request at a time, end them at a time
-limit.
+"""Worker processes: start helper processes at first use, send requests, enforce time limits.
 
-A helper is this Python with this weft and the current settings, not a copy of the user's program.
-One that dies or does not answer in time is ended and replaced, and the request fails.
+A helper runs this Python with this weft and the current settings; it is no copy of the user's
+program. A helper that crashes or exceeds its time limit is replaced, and the request fails.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _QUIET = {"BEAM": 0, "DEBUG": 0, "VIZ": "", "PROCESS_REPLAY": "", "SPEC": 0, "TR
 
 
 class HelperFailed(Exception):
-    """A helper failed to answer; the message says why. lost: it died."""
+    """A helper did not answer; the message is the reason. lost: the process ended."""
 
     def __init__(self, because: str, lost: bool = False) -> None:
         super().__init__(because)
@@ -62,20 +61,20 @@ class Helper:
 
     @property
     def life(self) -> int | None:
-        """Which of its processes this is, counted from one; None where there is none. Another knows
-        nothing of what this one was told."""
+        """The number of its current process, from 1 on; None if there is none. A new process has no
+        state of the earlier one."""
         return None if self._process is None else self._lives
 
     def ask(self, *question: Any, seconds: float) -> Any:
-        """What it answers. :raises HelperFailed: where it refuses, dies or takes too long.
+        """The answer to one request. :raises HelperFailed: if it refuses, crashes or is too slow.
 
-        seconds: that it may take on a machine that does nothing else.
+        seconds: the time limit on an idle machine.
         """
         self.ready()
         return self._ask(question, seconds)
 
     def ready(self) -> None:
-        """Have a process. :raises HelperFailed: where none opens the device."""
+        """Start a process, unless one runs. :raises HelperFailed: if it cannot open the device."""
         if self._process is None:
             if self.refuses:
                 raise HelperFailed("interrupted", lost=True)
@@ -146,7 +145,7 @@ class Helper:
                 if stream is not None:
                     try:
                         stream.close()
-                    except OSError as error:  # what was still to be written, to nobody
+                    except OSError as error:  # unwritten data for a process that has ended
                         let_through(error)
 
 
@@ -160,8 +159,8 @@ def _read(process: subprocess.Popen[bytes], answers: queue.Queue[Any]) -> None:
 
 
 def time_limit_factor() -> float:
-    """The factor for time limits where others use this machine too, so that slow is not taken for
-    hanging."""
+    """The factor of time limits on a loaded machine, so that a slow kernel does not count as one
+    that hangs."""
     try:
         load = os.getloadavg()[0]
     except (AttributeError, OSError) as error:  # a system that does not count
@@ -177,7 +176,7 @@ def _death(code: int | None) -> str:
 
 
 class Helpers:
-    """As many helpers for one device as are of use.
+    """The helper processes of one device.
 
     :param parallel: whether its compiler may run in several of them at once.
     """
@@ -189,7 +188,7 @@ class Helpers:
 
     @property
     def first(self) -> Helper:
-        """The one that runs kernels: one at a time, and nothing beside it."""
+        """The helper that runs kernels, one at a time and without other work beside it."""
         return self.all[0]
 
     def spread(self, work: Callable[[Helper, Any], T], things: Iterable[Any]) -> Iterator[T]:

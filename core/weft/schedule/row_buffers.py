@@ -164,7 +164,7 @@ def _choose(tree: _Computation, most_bytes: int, extra: frozenset[UOp]) -> _Choi
         size = tree.sizes[node]
         # a written value is read from its Row: memory may not hold the old value any more
         written = node.op is Ops.ASSIGN and node in used
-        is_expensive = size > rows and _is_worth_keeping(
+        is_expensive = size > rows and _is_profitable_to_keep(
             node, members, len(here), node in expanded, cost[node]
         )
         if written or is_expensive or node in extra:
@@ -218,7 +218,7 @@ def _is_local(node: UOp, source: UOp, base: UOp, rows: int) -> bool:
     return read is None or rows in read
 
 
-def _is_worth_keeping(
+def _is_profitable_to_keep(
     node: UOp, members: Collection[UOp], places: int, expanded: bool, steps: int
 ) -> bool:
     """Whether to keep a value that is computed in several loops, or expanded."""

@@ -39,7 +39,7 @@ _ALONE = _SCALARS | _SHAPELESS | {Ops.BUFFER, Ops.IOTA, Ops.VALID}
 
 
 def _sources(node: UOp) -> Iterable[UOp]:
-    """The sources that a node's shape comes from."""
+    """The sources that determine the shape of a node."""
     op = node.op
     if op in _ELEMENTWISE:
         return node.src

@@ -125,7 +125,7 @@ def _are_inside(window: Sequence[Any], shape: Shape) -> bool:
 
 
 def reshape_arg(shape: Shape, new: Sequence[Any]) -> Shape:
-    """The new shape: one -1 is worked out, None keeps the size that stood there.
+    """The new shape: one -1 is inferred, None keeps the size of that axis.
 
     Symbolic sizes fit where they do for all values of their variables (`fits_always`), or for those
     that they are bound to.

@@ -25,7 +25,7 @@ class Ops(Member, int):
     BUFFER = auto()  # (DEVICE, UNIQUE): storage of arg elements
     BUFFER_VIEW = auto()  # a contiguous window of a buffer, possibly reinterpreted
     MSELECT = auto()  # one shard of a value that lives on several devices
-    MSTACK = auto()  # single-device values put together as one sharded value
+    MSTACK = auto()  # single-device values combined to one sharded value
     # hints to the scheduler
     CONTIGUOUS = auto()  # materialise here, row-major
     CONTIGUOUS_BACKWARD = auto()  # identity; CONTIGUOUS on the gradient

@@ -14,7 +14,7 @@ from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.opt.search_space import Plan
 from weft.device import registry
 from weft.engine.candidate_measurement import (
-    WRITTEN_DOWN,
+    UNOPTIMIZED,
     Measurement,
     as_floats,
     build,
@@ -39,7 +39,7 @@ def test_what_gives_the_same_is_timed_several_times():
     device = registry.open(DEVICE)
     ast = product()
     trial = Measurement(ast, device)
-    trial.expect(build(ast, WRITTEN_DOWN, device))
+    trial.expect(build(ast, UNOPTIMIZED, device))
     outcome = trial.time(build(ast, Plan((Opt(OptKind.UPCAST, 0, 2),), False), device), 0.0, None)
     assert outcome.equal and len(outcome.seconds) == 3
     assert outcome.shortest == min(outcome.seconds)
@@ -49,10 +49,10 @@ def test_several_are_run_in_turn():
     device = registry.open(DEVICE)
     ast = product()
     trial = Measurement(ast, device)
-    right = build(ast, WRITTEN_DOWN, device)
+    right = build(ast, UNOPTIMIZED, device)
     trial.expect(right)
     twice = kernel_of(Tensor.empty(4, 6, device=DEVICE) @ Tensor.empty(6, 5, device=DEVICE) * 2.0)
-    wrong = build(twice, WRITTEN_DOWN, device)
+    wrong = build(twice, UNOPTIMIZED, device)
     first, second, third = trial.time_interleaved([right, wrong, right], 0.0)
     assert 0 < first < 1 and second == float("inf") and 0 < third < 1
 
@@ -61,7 +61,7 @@ def test_what_is_far_too_slow_runs_once():
     device = registry.open(DEVICE)
     ast = product()
     trial = Measurement(ast, device)
-    built = build(ast, WRITTEN_DOWN, device)
+    built = build(ast, UNOPTIMIZED, device)
     trial.expect(built)
     assert len(trial.time(built, 1.0, 1e-9).seconds) == 1
 
@@ -70,9 +70,9 @@ def test_wrong_results_are_told():
     device = registry.open(DEVICE)
     ast = product()
     trial = Measurement(ast, device)
-    trial.expect(build(ast, WRITTEN_DOWN, device))
+    trial.expect(build(ast, UNOPTIMIZED, device))
     other = kernel_of(Tensor.empty(4, 6, device=DEVICE) @ Tensor.empty(6, 5, device=DEVICE) * 2.0)
-    outcome = trial.time(build(other, WRITTEN_DOWN, device), 0.0, None)
+    outcome = trial.time(build(other, UNOPTIMIZED, device), 0.0, None)
     assert not outcome.equal and "element" in outcome.because
 
 
@@ -111,10 +111,10 @@ def test_a_second_result_may_be_right_too():
     ast = product()
     trial = Measurement(ast, device)
     twice = kernel_of(Tensor.empty(4, 6, device=DEVICE) @ Tensor.empty(6, 5, device=DEVICE) * 2.0)
-    trial.expect(build(ast, WRITTEN_DOWN, device))
-    trial.expect(build(twice, WRITTEN_DOWN, device))
+    trial.expect(build(ast, UNOPTIMIZED, device))
+    trial.expect(build(twice, UNOPTIMIZED, device))
     for each in (ast, twice):
-        assert trial.time(build(each, WRITTEN_DOWN, device), 0.0, None).equal
+        assert trial.time(build(each, UNOPTIMIZED, device), 0.0, None).equal
 
 
 def test_what_is_written_in_place_is_put_back():
@@ -123,7 +123,7 @@ def test_what_is_written_in_place_is_put_back():
     x.assign(x * 2.0 + 1.0)
     ast = kernel_of(x)
     trial = Measurement(ast, device)
-    built = build(ast, WRITTEN_DOWN, device)
+    built = build(ast, UNOPTIMIZED, device)
     assert set(built.program.outs) & set(built.program.ins)
     trial.expect(built)
     for _ in range(3):
@@ -135,7 +135,7 @@ def test_variables_are_as_large_as_they_may_be():
     n = Variable("n", 1, 7).bind(3)
     ast = kernel_of(Tensor.empty(7, 2, device=DEVICE)[:n].sum(0))
     trial = Measurement(ast, device)
-    built = build(ast, WRITTEN_DOWN, device)
+    built = build(ast, UNOPTIMIZED, device)
     trial.expect(built)
     assert trial.time(built, 0.0, None).equal
     (wanted,) = trial.wanted
@@ -150,8 +150,8 @@ def test_what_is_right_for_the_largest_value_only_is_wrong():
     x = Tensor.empty(7, 2, device=DEVICE)
     ast, other = kernel_of(x[:n].sum(0)), kernel_of(x[: (n + 7) // 2].sum(0))
     trial = Measurement(ast, device)
-    trial.expect(build(ast, WRITTEN_DOWN, device))
-    outcome = trial.time(build(other, WRITTEN_DOWN, device), 0.0, None)
+    trial.expect(build(ast, UNOPTIMIZED, device))
+    outcome = trial.time(build(other, UNOPTIMIZED, device), 0.0, None)
     assert not outcome.equal and "element" in outcome.because
 
 
@@ -174,7 +174,7 @@ def test_equal_sources_have_equal_digests():
     ast = product()
     first = build(ast, Plan((Opt(OptKind.UPCAST, 0, 2),)), device)
     assert first.digest == build(ast, Plan((Opt(OptKind.UPCAST, 0, 2),)), device).digest
-    assert first.digest != build(ast, WRITTEN_DOWN, device).digest
+    assert first.digest != build(ast, UNOPTIMIZED, device).digest
     assert first.digest != dataclasses.replace(first, source=first.source + "\n").digest
 
 

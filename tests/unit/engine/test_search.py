@@ -25,7 +25,7 @@ from weft.engine import (
     worker_main,
 )
 from weft.engine import tuning_database as database
-from weft.engine.candidate_measurement import WRITTEN_DOWN, Outcome
+from weft.engine.candidate_measurement import UNOPTIMIZED, Outcome
 from weft.engine.worker_processes import Helper, HelperFailed, Helpers
 from weft.testing import reference
 from weft.uop import Ops
@@ -44,7 +44,7 @@ def sums(rows=6, columns=32):
 
 
 class Scripted:
-    """A workshop whose times and failures are made up; a built plan is the plan itself."""
+    """Workers whose times and failures are made up; a built plan is the plan itself."""
 
     most_plain = 1e9
 
@@ -80,9 +80,9 @@ def scripted(monkeypatch, tmp_path):
     """Search with a script in the place of a device, with a cache of its own."""
 
     def go(ast, width=1, kind=Scripted, **script):
-        shop = kind(**script)
-        monkeypatch.setattr(search, "workers_for", lambda *_: shop)
-        return search.search(ast, registry.open(DEVICE), width), shop
+        workers = kind(**script)
+        monkeypatch.setattr(search, "workers_for", lambda *_: workers)
+        return search.search(ast, registry.open(DEVICE), width), workers
 
     with settings.override(CACHE_DIR=str(tmp_path)):
         yield go
@@ -94,9 +94,9 @@ def by_length(plan):
 
 
 def test_it_goes_where_it_is_faster(scripted):
-    found, shop = scripted(sums(), seconds=by_length)
+    found, workers = scripted(sums(), seconds=by_length)
     assert BEST in found.best.opts and len(found.best.opts) > 1
-    assert found.best != found.heuristic and shop.ended
+    assert found.best != found.heuristic and workers.ended
     assert found.ranked()[0].plan == found.best
     assert found.ranked()[0].seconds == by_length(found.best)
 
@@ -124,8 +124,8 @@ def test_without_anything_to_compare_with_the_heuristic_stays(scripted):
     heuristic = scripted(loops, seconds=by_length)[0].heuristic
     database.cache.clear()
     for script in ({"refused": (heuristic,)}, {"crashes": (heuristic,)}):
-        found, shop = scripted(loops, seconds=by_length, **script)
-        assert found.best == heuristic and found.notes and shop.ended
+        found, workers = scripted(loops, seconds=by_length, **script)
+        assert found.best == heuristic and found.notes and workers.ended
         database.cache.clear()
 
 
@@ -135,8 +135,8 @@ def test_a_workshop_that_breaks_down_ends_the_search(scripted):
             raise HelperFailed("nobody is left", lost=True)
         return 1.0
 
-    found, shop = scripted(sums(), seconds=broken)
-    assert found.best == found.heuristic and shop.ended
+    found, workers = scripted(sums(), seconds=broken)
+    assert found.best == found.heuristic and workers.ended
     assert any("nobody is left" in note for note in found.notes)
 
 
@@ -175,22 +175,22 @@ def test_what_was_lucky_once_does_not_replace_the_heuristic(scripted):
                 return [1.0] * len(several)
             return super().time_interleaved(several, seconds)
 
-    found, shop = scripted(sums(), kind=Lucky, seconds=by_length)
-    assert found.best == found.heuristic and shop.turns == 2
+    found, workers = scripted(sums(), kind=Lucky, seconds=by_length)
+    assert found.best == found.heuristic and workers.turns == 2
 
 
 def test_plans_are_timed_in_turn_once_more_or_it_is_told_why_not(monkeypatch):
     plans = [Plan(), Plan((BEST,))]
-    shop = Scripted(seconds=by_length)
-    monkeypatch.setattr(search, "workers_for", lambda *_: shop)
+    workers = Scripted(seconds=by_length)
+    monkeypatch.setattr(search, "workers_for", lambda *_: workers)
     device = registry.open(DEVICE)
-    assert search.time_interleaved(sums(), device, plans, 1.0) == [1.0, 0.5] and shop.ended
-    shop.refused = (plans[1],)
+    assert search.time_interleaved(sums(), device, plans, 1.0) == [1.0, 0.5] and workers.ended
+    workers.refused = (plans[1],)
     assert search.time_interleaved(sums(), device, plans, 1.0) == "CompileError: no"
-    monkeypatch.setattr(shop, "expect", lambda *_: "no answer within 10.0 s")
-    shop.refused, shop.ended = (), False
+    monkeypatch.setattr(workers, "expect", lambda *_: "no answer within 10.0 s")
+    workers.refused, workers.ended = (), False
     why = search.time_interleaved(sums(), device, plans, 1.0)
-    assert why == "no answer within 10.0 s" and shop.ended
+    assert why == "no answer within 10.0 s" and workers.ended
 
     def nowhere(*_):
         raise HelperFailed("OutOfMemory: no room for it")
@@ -200,17 +200,17 @@ def test_plans_are_timed_in_turn_once_more_or_it_is_told_why_not(monkeypatch):
 
 
 def test_what_was_found_is_found_again_on_disk(scripted):
-    found, shop = scripted(sums(), seconds=by_length)
-    assert shop.timed
-    again, shop = scripted(sums(), seconds=by_length)
-    assert not shop.timed
+    found, workers = scripted(sums(), seconds=by_length)
+    assert workers.timed
+    again, workers = scripted(sums(), seconds=by_length)
+    assert not workers.timed
     assert (again.best, again.heuristic, again.notes) == (found.best, found.heuristic, found.notes)
     assert again.tries == found.tries
-    _, shop = scripted(sums(), width=2, seconds=by_length)  # another width is another search
-    assert shop.timed
+    _, workers = scripted(sums(), width=2, seconds=by_length)  # another width is another search
+    assert workers.timed
     with settings.override(CACHE=0):
-        _, shop = scripted(sums(), seconds=by_length)
-        assert shop.timed
+        _, workers = scripted(sums(), seconds=by_length)
+        assert workers.timed
 
 
 def test_what_is_not_legal_any_more_is_searched_for_again(scripted):
@@ -220,8 +220,8 @@ def test_what_is_not_legal_any_more_is_searched_for_again(scripted):
     chosen = by_heuristic(loops_for(ast, device.target, True))
     stored = database.SearchResult(wrong, chosen, [database.Try(wrong, 1.0)])
     database.cache.put(database.key_of(ast, device, 1), database.encoded(stored))
-    found, shop = scripted(ast, seconds=by_length)
-    assert shop.timed and found.best != wrong
+    found, workers = scripted(ast, seconds=by_length)
+    assert workers.timed and found.best != wrong
     other = dataclasses.replace(found, heuristic=Plan((BEST, BEST)))  # as it chose once
     database.store(database.key_of(ast, device, 1), other)
     assert scripted(ast, seconds=by_length)[1].timed
@@ -263,11 +263,11 @@ def test_an_interrupt_keeps_what_was_found_and_the_next_goes_on(scripted, monkey
     ast, device = sums(), registry.open(DEVICE)
     known = database.lookup(database.key_of(ast, device, 1), ast, device)
     assert not known.complete and BEST in known.best.opts and len(known.best.opts) == 2
-    found, shop = scripted(sums(), seconds=by_length)
-    assert known.best in shop.timed[:3] and found.complete
+    found, workers = scripted(sums(), seconds=by_length)
+    assert known.best in workers.timed[:3] and found.complete
     assert len(found.best.opts) >= len(longest.opts)
-    _, shop = scripted(sums(), seconds=by_length)
-    assert not shop.timed
+    _, workers = scripted(sums(), seconds=by_length)
+    assert not workers.timed
 
 
 def test_a_fault_of_ours_leaves_the_heuristic(scripted, monkeypatch):
@@ -275,8 +275,8 @@ def test_a_fault_of_ours_leaves_the_heuristic(scripted, monkeypatch):
         raise KeyError("an axis")
 
     monkeypatch.setattr(search, "near", faulty)
-    found, shop = scripted(sums(), seconds=by_length)
-    assert found.best == found.heuristic and shop.ended
+    found, workers = scripted(sums(), seconds=by_length)
+    assert found.best == found.heuristic and workers.ended
     assert any("fault: " in note for note in found.notes)
 
 
@@ -284,24 +284,24 @@ def test_a_cache_that_cannot_be_written_harms_nobody(scripted, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     with settings.override(CACHE_DIR=str(blocked / "below")):
-        found, shop = scripted(sums(), seconds=by_length)
-    assert BEST in found.best.opts and shop.timed
+        found, workers = scripted(sums(), seconds=by_length)
+    assert BEST in found.best.opts and workers.timed
 
 
 def test_another_machine_searches_for_itself(scripted, monkeypatch):
-    _, shop = scripted(sums(), seconds=by_length)
-    assert shop.timed
+    _, workers = scripted(sums(), seconds=by_length)
+    assert workers.timed
     device = registry.open(DEVICE)
     faster = dataclasses.replace(device.capabilities, speed="of another model")
     monkeypatch.setattr(device, "capabilities", faster)
-    _, shop = scripted(sums(), seconds=by_length)
-    assert shop.timed
-    _, shop = scripted(sums(), seconds=by_length)
-    assert not shop.timed
+    _, workers = scripted(sums(), seconds=by_length)
+    assert workers.timed
+    _, workers = scripted(sums(), seconds=by_length)
+    assert not workers.timed
     larger = dataclasses.replace(device.capabilities.compute, cache_bytes=1 << 20)
     monkeypatch.setattr(device, "capabilities", dataclasses.replace(faster, compute=larger))
-    _, shop = scripted(sums(), seconds=by_length)
-    assert shop.timed
+    _, workers = scripted(sums(), seconds=by_length)
+    assert workers.timed
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"nonsense", b'[[true,[["old",0,1]]],1,2,3]'])
@@ -311,8 +311,8 @@ def test_what_another_version_kept_is_a_miss(data):
 
 def test_equal_sources_are_run_once(scripted, monkeypatch):
     monkeypatch.setattr(Scripted, "built", lambda self, plans: [(b"one", plan) for plan in plans])
-    found, shop = scripted(sums(), seconds=lambda plan: 1.0)
-    assert set(shop.timed) == {found.heuristic}
+    found, workers = scripted(sums(), seconds=lambda plan: 1.0)
+    assert set(workers.timed) == {found.heuristic}
 
 
 def test_nothing_is_tried_twice(scripted):
@@ -363,14 +363,14 @@ def test_whoever_replaces_a_lost_one_is_told_everything(monkeypatch, tmp_path):
     helpers = Helpers("X", "bad", parallel=False)
     helpers.all = [Helper("X", "bad", [sys.executable, "-c", LOST, str(log)])]
     try:
-        shop = measurement_workers.Workers(sums(), helpers)
-        assert shop.expect("what is right", 20.0) == ""
-        assert "signal 11" in shop.time("what crashes", None)
-        assert shop.expect("more of it", 20.0) == ""
-        list(shop.built([Plan()]))
+        workers = measurement_workers.Workers(sums(), helpers)
+        assert workers.expect("what is right", 20.0) == ""
+        assert "signal 11" in workers.time("what crashes", None)
+        assert workers.expect("more of it", 20.0) == ""
+        list(workers.built([Plan()]))
         helpers.stop()  # as if it had been lost while it built something
-        assert "signal 11" in shop.time("what crashes", None)
-        shop.end()
+        assert "signal 11" in workers.time("what crashes", None)
+        workers.end()
     finally:
         helpers.stop()
     assert log.read_text().split("open ")[1:] == [
@@ -411,10 +411,10 @@ def test_here_a_fault_in_one_plan_leaves_the_others(monkeypatch):
         return build(ast, plan, device)
 
     monkeypatch.setattr(worker_main, "build", faulty)
-    shop = measurement_workers.Workers(ast, measurement_workers.LocalHelpers(device))
-    bad, good = shop.built([Plan((BEST,)), Plan()])
+    workers = measurement_workers.Workers(ast, measurement_workers.LocalHelpers(device))
+    bad, good = workers.built([Plan((BEST,)), Plan()])
     assert bad.startswith("fault: KeyError")
-    assert shop.expect(good[1], 1.0) == "" and shop.time(good[1], None).equal
+    assert workers.expect(good[1], 1.0) == "" and workers.time(good[1], None).equal
 
 
 # ---- with the reference device -------------------------------------------------------------------
@@ -509,4 +509,4 @@ def test_a_device_registered_by_hand_is_tried_here(few):
         found = search.search(sums(), own.open("MINE"), 1)
     assert any("registered by hand" in note for note in found.notes)
     assert [one for one in found.tries if one.seconds is not None]
-    assert WRITTEN_DOWN.opts == () and isinstance(found.best, Plan)
+    assert UNOPTIMIZED.opts == () and isinstance(found.best, Plan)

@@ -15,8 +15,8 @@ def test_the_counters_count():
 
 def test_the_most_room_is_remembered():
     stats.reset()
-    stats.count_room(100, 250)
-    stats.count_room(50, 900)
+    stats.count_intermediates(100, 250)
+    stats.count_intermediates(50, 900)
     assert (stats.planned_bytes, stats.unplanned_bytes) == (100, 250)
     stats.reset()
     assert (stats.planned_bytes, stats.unplanned_bytes) == (0, 0)

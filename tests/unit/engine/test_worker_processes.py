@@ -15,7 +15,7 @@ from weft.codegen.opt.opts import Opt, OptKind
 from weft.codegen.opt.search_space import Plan
 from weft.device import registry
 from weft.engine import worker_processes
-from weft.engine.candidate_measurement import WRITTEN_DOWN
+from weft.engine.candidate_measurement import UNOPTIMIZED
 from weft.engine.worker_main import Server, read_message, serve, write_message
 from weft.engine.worker_processes import Helper, HelperFailed, Helpers, helpers_for, stop_helpers
 from weft.uop import Ops
@@ -165,7 +165,7 @@ def test_a_helper_builds_and_tries():
     with settings.override(DEBUG=2):  # what it prints goes nowhere
         try:
             kernel = ast()
-            digest, packed = helper.ask("build", kernel, WRITTEN_DOWN, seconds=60)
+            digest, packed = helper.ask("build", kernel, UNOPTIMIZED, seconds=60)
             assert isinstance(digest, bytes)
             helper.ask("begin", kernel, seconds=60)
             helper.ask("expect", packed, seconds=60)
@@ -198,7 +198,7 @@ def test_a_server_answers_until_there_is_nothing():
 def test_a_server_packs_what_it_builds():
     server = Server()
     server.answer(("open", DEVICE))
-    verdict, (digest, packed) = server.answer(("build", ast(), WRITTEN_DOWN))
+    verdict, (digest, packed) = server.answer(("build", ast(), UNOPTIMIZED))
     assert verdict == "ok" and len(digest) == 16 and isinstance(packed, bytes)
 
 

@@ -1,7 +1,8 @@
-"""Comparisons, conjunctions and choices of index arithmetic, and simplification under a condition.
+"""Predicate simplification: comparisons, conjunctions and choices of index arithmetic.
 
-A comparison is written `sum < constant`, its terms without a common factor and the first of them
-positive, or as the negation of that; so two bounds on one sum meet and join.
+The canonical form of a comparison is `sum < constant`, or its negation. The terms have no common
+factor, and the first is positive. Two bounds on one sum therefore simplify to one, or to an
+interval.
 """
 
 from __future__ import annotations
@@ -317,19 +318,20 @@ def bounds_given(condition: UOp | None) -> dict[UOp, Bounds]:
 
 
 def simplify_given(condition: UOp | None, node: UOp) -> UOp:
-    """An equal of `node` wherever `condition` holds; elsewhere its value means nothing.
+    """A simpler node that is equal to `node` if `condition` is true; else its value is undefined.
 
-    Terms that the condition bounds are replaced by variables of those bounds, and put back.
+    Terms that the condition bounds are replaced by variables with these bounds during the
+    simplification.
     """
     known = bounds_given(condition)
     below = node.toposort()
-    stand_ins = {
+    bounded = {
         term: UOp.variable(f"_given{position}", int(low), int(high), term.dtype)
         for position, (term, (low, high)) in enumerate(known.items())
         if term in below and term.op is not Ops.CONST
     }
-    if not stand_ins:
+    if not bounded:
         return node.simplify()
-    replaced = node.substitute(stand_ins).simplify()
-    back = {variable: term for term, variable in stand_ins.items()}
+    replaced = node.substitute(bounded).simplify()
+    back = {variable: term for term, variable in bounded.items()}
     return replaced.substitute(back).simplify()

@@ -30,10 +30,10 @@ def _rest(
 ) -> tuple[Linear, Linear, int, int]:
     """(quotient, rest, least, greatest) with form = quotient * divisor + rest and least >= 0.
 
-    Coefficients of the rest are either all taken as remainders in 0 ... divisor, or toward zero,
-    whichever leaves the rest below the divisor, and then whichever leaves it fewer values: `3 - x`
-    is better kept than turned into `3 + 3*x`. A rest that might not fit the dtype is not taken:
-    then the form is its own rest.
+    Coefficients of the rest are remainders in 0 ... divisor, or truncated toward zero. The choice
+    that keeps the rest below the divisor is taken; of two such choices the one with fewer values.
+    `3 - x` is therefore kept, and not replaced by `3 + 3*x`. A rest that might overflow the dtype
+    is refused: the form is then its own rest.
     """
     best: tuple[Linear, Linear, int, int] | None = None
     signed = any(c < 0 for c in form.terms.values())
@@ -245,7 +245,7 @@ def _by_symbol(node: UOp, form: Linear) -> UOp | None:
 
 
 def gather(form: Linear, dtype: DType) -> Linear:
-    """Quotients and remainders of one number put together again, in place where there are any.
+    """Recombine quotients and remainders of one number, in place.
 
     k*d * (x // d) + k * (x % d) -> k * x
     k*d * ((x // d) % e) + k * (x % d) -> k * (x % (d*e))

@@ -1,9 +1,9 @@
 """Algebraic identities: rules that hold for every dtype, cheap, local and exact, in a table.
 Also: constant propagation.
 
-Floats keep IEEE 754 to the letter: x + 0.0 is not x for x = -0.0 and x * 0.0 is not 0.0 for NaN, so
-neither stands here; x + -0.0, x * 1.0 and x / 1.0 are x. Integers wrap, and all of this is true of
-wrapping integers.
+The rules for floats follow IEEE 754 exactly. x + 0.0 is not x for x = -0.0, and x * 0.0 is not 0.0
+for NaN: the table has neither rule. x + -0.0, x * 1.0 and x / 1.0 are x. Integers wrap around, and
+every rule holds for wrapping integers.
 
 Source: S. Muchnick, "Advanced Compiler Design and Implementation" (1997), section 12.3.
 """
