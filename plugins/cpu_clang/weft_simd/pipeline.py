@@ -61,7 +61,9 @@ def _loop_peeling(sink: UOp, ctx: Context) -> UOp:
 
 
 def _any_lane_branches(nodes: list[UOp], target: Target) -> list[UOp]:
-    return any_lane_branches.run(nodes) if target.compute.has(Feature.ANY_LANE) else nodes
+    compute = target.compute
+    has_branches = compute.has(Feature.ANY_LANE)
+    return any_lane_branches.run(nodes, compute.machine) if has_branches else nodes
 
 
 BEFORE = {

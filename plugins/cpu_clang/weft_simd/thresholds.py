@@ -1,15 +1,20 @@
-"""Every threshold of the SIMD strategy with its reason. These are the only tuned numbers.
+"""Every threshold of the SIMD strategy with its formula or its reason.
 
-Sizes are shares of a cache or a page of the machine's model. They were measured with a first-level
-cache of 32 KiB and a second-level cache of 1 MiB, which a model has that does not say. Numbers that
-no model holds follow: cycles, ratios of instruction counts, distances of prefetches, and how much
-code a loop body may have. Each comment says what the number is and why it is no other one.
+The first part is computed from the machine's model: shares of its caches, pages and registers, and
+functions of its latencies and throughputs. The rest does not depend on a machine: ratios of
+instruction counts, bounds on the size of code, search orders, and a few coefficients of the cost
+model that were fitted to measurements. Each comment says what the number is and why it is no other
+one.
 
 Source: Goto & van de Geijn, "Anatomy of high-performance matrix multiplication" (ACM TOMS 2008),
-for panels as shares of a cache.
+for panels as shares of a cache; Mowry, Lam & Gupta, "Design and evaluation of a compiler algorithm
+for prefetching" (ASPLOS 1992), for distances; Hennessy & Patterson, "Computer Architecture: A
+Quantitative Approach", for latency, throughput and caches.
 """
 
 from __future__ import annotations
+
+import math
 
 from weft.plugin import MachineModel, ceildiv
 
@@ -47,17 +52,22 @@ SKINNY = 16  # a matrix of a skinny product, which comes from memory
 
 SKINNY_STRIDE = 1 / 2  # between rows, beyond which hardware does not prefetch the next one
 LEAST_BLOCK = 1  # the smallest block of a transpose
+SUMMED_RUN = 1 / 4  # a run of a row whose sums are in registers
+STREAMED_ROW = 1 / 4  # a row, below which registers hold the sums of one
+NARROWEST_RUN = 1 / 2  # a run whose sums are in a local array ...
+NARROWER_RUN = 3 / 8  # ... and if several access streams are prefetched
 
-# ---- cycles --------------------------------------------------------------------------------------
+# ---- shares of the vector registers --------------------------------------------------------------
 
-SAME_SET = 2048  # bytes apart at which lines of a first-level cache conflict: half of a way
-ISSUE = 0.5  # cycles of a multiply-add, or of a load: two start in each
-HIDDEN_LOAD = 0.05  # cycles of a load beside arithmetic, where two threads share a core
-FETCHED_BYTE = 0.025  # cycles for a byte of a vector from the second-level cache
-REGISTERS_HIDING = 3 / 8  # of all registers: so many sums hide that latency ...
-WAITING = 0.15  # ... and cycles that half as many wait
+HIDING = 3 / 8  # sums that hide the latency of the second-level cache, as far as it is waited for
+RUNS = (1 / 2, 1 / 4)  # accumulators along the lanes of the output, in the order in which it tries
+
+# ---- cycles: coefficients of the cost model, fitted to measurements ------------------------------
+
+HIDDEN_LOAD = 0.05  # of a load beside arithmetic, where two threads share a core
+WAITING = 0.15  # that half as many sums as hide that latency wait for the second-level cache
 HIDDEN_COMPUTE = 0.1  # of what a tile computes while it waits for that cache: ranks such tiles
-LINE_AGAIN = 30.0  # cycles for a line that was evicted before all of it was stored
+EVICTED_LINE = 4  # loads of a line that is evicted before all of it is stored: back and forth twice
 EQUAL_COST = 1e-9  # cycles by which rounding may change a cost
 
 # ---- instructions, relative to one contiguous access ---------------------------------------------
@@ -79,8 +89,6 @@ DIVISION_OPERATIONS = 8  # of a division or a square root, which are not pipelin
 
 # ---- lengths of loops ----------------------------------------------------------------------------
 
-LONG_PRODUCT = 1024  # terms from which rows are longer than a cache is associative
-LONG_CHAIN = 20  # dependent operations of an element: several vectors hide their latency
 LONG_SUM = 32  # terms beside which it does not matter how the rest is read
 SHORT_ROW = 7  # terms that are too few for lanes along the sum
 UNKNOWN_LONG = 1 << 20  # iterations of a loop that counts as long because its extent is a variable
@@ -96,12 +104,10 @@ THREADED = 1 << 19  # operations below which one thread is done before another h
 ADDRESS_BYTES = 8  # of a gathered lane: a register holds so many fewer of them
 GATHERED_ROWS = 4  # gathered rows in one loop body, each an access stream
 OVERLAPPED_VECTORS = 32  # wide vectors of a row from which the last one may overlap
-STRIDED_BLOCK = 8  # rows of a block of strided loads: it uses half of each cache line
 REGISTER_PART = 4  # of a register that a vector fills at least: a quarter
 LONG_VECTORS = (4, 2)  # registers of one vector of a long chain, in the order in which it tries
-PEELED_ROW = 4  # vectors of a row from which its remainder is peeled without a cost model ...
-PEELED_LONG_ROW = 16  # ... and from which the main loop has several accumulators
-PEELED_VECTORS = 4  # accumulators of a long sum: an addition takes four cycles
+PEELED_ROW = 4  # vectors of a row from which its remainder is peeled without a cost model
+PEELED_ITERATIONS = 4  # of the main loop, from which on it has several accumulators
 PEELED_LANES = 4  # of a vector of a short row: fewer gain nothing
 
 # ---- tiles of registers and unrolled bodies ------------------------------------------------------
@@ -111,17 +117,12 @@ TILED_LOOPS = 3  # innermost loops that a tile may have, beside the one with lan
 LEAST_TILED_TERMS = 4  # of a sum, so that loads are used again
 SPARE_REGISTERS = 2  # beside the sums and one side of a tile, for what is computed next ...
 GATED_REGISTERS = 4  # ... and if elements have gates, which are in registers before their use
-ACCUMULATORS = 8  # independent sums: a multiply-add takes four cycles, and two start in each
-UNROLLED = 4  # iterations of a reduction that is too long to be unrolled whole
 UNROLLED_TRIPS = 16  # iterations of a loop that is unrolled whole
 BODY_VALUES = 128  # values in one unrolled body: more of them leave the decoded instructions' cache
 GATHERED_BODY_VALUES = 32  # the same if each lane is inserted by itself
 WINDOW_BODY_VALUES = 160  # the same for windows of which those of a tile share rows
-LONG_CHAINS = 8  # long chains in one body: what more of them hold does not fit the registers
-LONG_RUN, SHORT_RUN = 16, 8  # vectors of accumulators along the lanes of the output
 LEAST_RUNS = 8  # such runs in a row, so that threads can share them
 WIDENED = (4, 2, 3)  # vectors of accumulators of a shorter row, in the order in which it tries
-GATHERED_TERMS = (8, 16)  # unrolled terms that hide the latency of gathered lanes: from, to
 WINDOWS, TESTED_WINDOWS = 4, 3  # windows in one body; if elements are gated or gathered
 WINDOW_TERMS = 36  # unrolled terms of all windows in one body
 SHORTEST_WINDOW = 3  # terms of a window: those of two share little
@@ -130,9 +131,8 @@ ROLLED_TERMS = 256  # of a sum, beside which another visit to its local array co
 
 # ---- rows in one loop body -----------------------------------------------------------------------
 
+BATCHED_ROW, BESIDE_ROWS = 3, 8  # registers of each row in one body, and of what comes once
 LEAST_BATCHED_ROWS = 16  # so that enough is left for threads to share
-BATCHED_ROWS_TOGETHER = 4  # rows in one body: they hide the latency of a reduction across lanes
-BATCHING_REGISTERS = 32  # registers that this takes; half of the rows if there are fewer
 SCALAR_TRIPS = 8  # iterations of a loop that needs no lanes
 SCAN_LEVELS = 3  # of a prefix scan whose levels wait for each other ...
 SCAN_TERMS, SCAN_OPERATIONS = 16, 5  # ... with so few terms and operations in each
@@ -143,7 +143,7 @@ SMALL_OPERAND = 4  # such operands fit in the cache of a strip: it is not read i
 SHORTEST_BLOCK = 16  # terms of a panel, for which partial sums are loaded and stored again
 WHOLE_REUSED = 128  # iterations that share a panel of a whole reduction, which is long to pack
 MANY_TILES = 40  # tiles that read an operand, each a little faster if it is packed
-TABLE_PANEL_BYTES = 128  # of a panel row of a table: two cache lines
+TABLE_PANEL_LINES = 2  # cache lines of a panel row of a table: the pair that hardware fetches
 TABLE_PANELS = 4  # least number of panels, so that threads can share them
 TABLE_REUSE = 0.25  # least number of elements that are loaded for each one that is copied
 ROW_OPERATIONS = 16  # of an epilogue, from which rows of results in a local array are profitable
@@ -155,12 +155,8 @@ SKINNY_ROWS = 8  # rows of the matrix that are read together: as many as are unr
 SKINNY_LEAST_TERMS = 64  # of the sums, beside which partial sums in memory cost little
 SKINNY_RUN, SKINNY_SHORTEST_RUN = 16, 8  # tiles of a run of columns
 SKINNY_LEAST_ROWS = 12  # rows of the result: with fewer of them memory is the limit in any case
-LONGEST_RUN, SHORTEST_RUN = 16, 10  # vectors of a run whose sums are in registers
-STREAMED_ROW = 1 << 10  # bytes of a row, below which registers hold the sums of one
-NARROWEST_RUN = 1 << 11  # bytes of a run whose sums are in a local array: half of a page ...
-NARROWER_RUN = 3 << 9  # ... and less if several access streams are prefetched
 PAGE_RUNS = 4  # least number of runs of a page
-STREAM_ROWS, LEAST_STREAM_ROWS = 16, 4  # rows that are added to a sum at once: access streams
+LEAST_STREAM_ROWS = 4  # rows that are added to a sum at once, at least
 BESIDE_SUMS = 4  # registers for what is no sum
 
 # ---- loops that are split, and branches ----------------------------------------------------------
@@ -169,19 +165,16 @@ MOST_SEGMENTS = 24  # of index-set splitting: each is a copy of the loop ...
 MOST_SEGMENT_NODES = 4096  # ... and all of them together have so many nodes
 SEGMENTED_ROWS = 16  # iterations of outer loops from which threads share rows, not segments
 SEGMENTED_LOOP = 1 << 16  # iterations of a loop that threads would share
-BRANCH_OPERATIONS = 24  # of an alternative: skipping it pays for a branch that is mispredicted
 SKIPPED_VALUES = 16  # accumulated values that one evaluated condition may skip
 
 # ---- prefetches ----------------------------------------------------------------------------------
 
-TERM_DISTANCE = 16  # iterations of a product, in which memory answers
-WINDOW_DISTANCE = 8  # channels of an image, likewise
-BLOCK_DISTANCE = 4  # blocks of a transpose, likewise
+WINDOW_LINES = 2  # cache lines of a row of a window, which begins anywhere in a line
 LEAST_SQUARE = 8  # rows of a square, so that a block has as many cache lines to load
-MOST_TILE_ROWS = 16  # rows of a tile: more of them are more streams than there are fill buffers
 MOST_WINDOW_LINES = 4  # cache lines of a window, which the loop over it loads one by one
-LINE_OPERATIONS = 10  # operations for each line that is on its way meanwhile
 STORE_OPERATIONS = 8  # operations that take as long as a store to memory
+
+# ---- functions of the machine's model ------------------------------------------------------------
 
 
 def l1_share(machine: MachineModel, part: float) -> int:
@@ -209,3 +202,96 @@ def even_part(extent: int, most: int, least: int, waste: float = OVERLAP_WASTE) 
     overlapping the one before it; 0 if there is none. waste: the work relative to the extent."""
     parts = range(most, least - 1, -1)
     return next((n for n in parts if ceildiv(extent, n) * n <= waste * extent), 0)
+
+
+def registers_share(machine: MachineModel, part: float) -> int:
+    """How many registers are a part of the vector registers; at least one."""
+    return max(1, int(part * machine.registers))
+
+
+def l1_way_bytes(machine: MachineModel) -> int:
+    """Bytes after which addresses fall into the same set of the first-level cache.
+
+    Where its ways are not known, a way is a page: a larger one has aliases of virtual addresses.
+    """
+    known = machine.l1_bytes // machine.l1_ways if machine.l1_ways else machine.page_bytes
+    return min(known, machine.l1_bytes)
+
+
+def conflict_bytes(machine: MachineModel) -> int:
+    """Bytes after which lines share few sets of the first-level cache: half a way, so two sets."""
+    return l1_way_bytes(machine) // 2
+
+
+def long_product(machine: MachineModel, itemsize: int) -> int:
+    """Terms from which a row is a way of the first-level cache: more rows than ways conflict."""
+    return l1_way_bytes(machine) // itemsize
+
+
+def issue_cycles(machine: MachineModel) -> float:
+    """Cycles of a multiply-add, or of a load, whose latency is hidden: the reciprocal of what
+    starts in a cycle."""
+    return 1.0 / machine.vector_pipes
+
+
+def streaming_accumulators(machine: MachineModel) -> int:
+    """Accumulators that hide the latency of a sum of products from memory (Little's law). Each
+    multiply-add waits for two loads, so half as many start in a cycle."""
+    return ceildiv(machine.independent_operations, 2)
+
+
+def batched_rows(machine: MachineModel) -> int:
+    """Rows in one body whose sums and values fit in the registers."""
+    return max(1, (machine.registers - BESIDE_ROWS) // BATCHED_ROW)
+
+
+def long_chain(machine: MachineModel) -> int:
+    """Dependent operations of an element from which out-of-order execution does not hold as many
+    elements as there are independent operations to find."""
+    return max(1, machine.results_in_flight // machine.independent_operations)
+
+
+def evicted_line_cycles(machine: MachineModel) -> float:
+    """Cycles for a line that is evicted before all of it is stored."""
+    return EVICTED_LINE * machine.load_latency
+
+
+def fetched_byte_cycles(machine: MachineModel) -> float:
+    """Cycles for a byte from the second-level cache: the reciprocal of its bandwidth."""
+    return 1.0 / machine.l2_bytes_per_cycle
+
+
+def branch_operations(machine: MachineModel) -> int:
+    """Operations of an alternative that take as long as a branch that is mispredicted."""
+    return math.ceil(machine.branch_latency * machine.vector_pipes)
+
+
+def line_operations(machine: MachineModel) -> float:
+    """Operations during which memory delivers a cache line: the balance of the roofline model."""
+    return machine.line_bytes / machine.memory_bytes_per_cycle * machine.vector_pipes
+
+
+def term_distance(machine: MachineModel) -> int:
+    """Iterations of a product, in which memory answers: its latency by the cycles of an iteration,
+    which has one multiply-add for each register of a tile."""
+    return max(1, round(machine.memory_latency * machine.vector_pipes / machine.registers))
+
+
+def window_distance(machine: MachineModel) -> int:
+    """Channels of an image, of which a core waits for all lines at once."""
+    return max(1, machine.fill_buffers // WINDOW_LINES)
+
+
+def block_distance(machine: MachineModel) -> int:
+    """Blocks of a transpose: as many of the largest as a prefetch may bring before its use."""
+    return l2_share(machine, PREFETCHED) // l2_share(machine, BLOCK)
+
+
+def strided_block(machine: MachineModel) -> int:
+    """Rows of a block of strided loads of words: it uses half of each cache line."""
+    return machine.line_bytes // 8
+
+
+def summed_run(machine: MachineModel) -> int:
+    """Vectors of the longest run whose sums are in registers."""
+    return page_share(machine, SUMMED_RUN) // max(1, machine.register_bytes)

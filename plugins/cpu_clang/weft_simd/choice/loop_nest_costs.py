@@ -50,6 +50,8 @@ class LoopNestCosts:
         self.lanes_of: dict[UOp, int] = {}
         compute = kernel.target.compute
         self.machine = compute.machine
+        self.long_chain = thresholds.long_chain(self.machine)
+        self.strided_block = thresholds.strided_block(self.machine)
         values = kernel.sink.toposort(gate=lambda u: u.op is not Ops.INDEX)
         arithmetic = [u for u in values if u.op in GroupOp.ALU or u.op in (Ops.LOAD, Ops.CAST)]
         widest = max((u.dtype.itemsize for u in arithmetic), default=4)
@@ -224,7 +226,8 @@ class LoopNestCosts:
         again = [self.panels.reuse_count(access, root) for access in loads]
         terms = estimated_iterations(own)
         reused = len(loads) > 1 and min(again) >= thresholds.REUSED
-        return terms >= thresholds.LONG_PRODUCT and reused
+        itemsize = max(access.node.dtype.itemsize for access in loads) if loads else 1
+        return reused and terms >= thresholds.long_product(self.machine, itemsize)
 
     def access_cost(self, access: Access, loop: UOp, width: int) -> float:
         if not access.depends(loop):
@@ -241,7 +244,8 @@ class LoopNestCosts:
                 return thresholds.TESTED_VECTOR + thresholds.TESTED_NEIGHBOUR * width
         if access.node.op is Ops.STORE:
             apart = access.steps.get(loop, 0) * access.node.src[1].dtype.itemsize
-            once = apart % thresholds.SAME_SET or self.run(access) >= thresholds.STRIDED_BLOCK
+            is_filled = self.run(access) >= self.strided_block
+            once = apart % thresholds.conflict_bytes(self.machine) or is_filled
             factor = thresholds.SCATTERED_STORE if once else thresholds.CONFLICTING_STORE
             return factor * thresholds.LANE_ACCESS * width
         packed = 1.0 + thresholds.LANE_ACCESS * width / self.panels.gather_reuse(access, loop)

@@ -54,6 +54,7 @@ class Panels:
         self.panel = thresholds.l2_share(machine, thresholds.PANEL)
         self.whole_panel = thresholds.l2_share(machine, thresholds.WHOLE_PANEL)
         self.near = thresholds.l2_share(machine, thresholds.NEAR)
+        self.conflict = thresholds.conflict_bytes(machine)
         self.far = thresholds.l2_share(machine, thresholds.FAR)
         self.possible = self.scratch_bytes > 0 and not kernel.sums_in_place and not kernel.fills
 
@@ -150,7 +151,7 @@ class Panels:
             itemsize = access.node.dtype.itemsize
             row = access.steps.get(term, 0) * itemsize
             own = (u for u in self.kernel.nests[self.reduces[0]] if access.depends(u))
-            if term in access.irregular or row % thresholds.SAME_SET == 0:
+            if term in access.irregular or row % self.conflict == 0:
                 return False
             if iteration_count(own, 1) * itemsize > self.near:
                 return False
@@ -175,7 +176,7 @@ class Panels:
         alone = not across and len(self.kernel.reduces) == 1
         whole = max(limit, min(self.whole_panel, self.scratch_bytes)) if alone else limit
         if across and len(self.kernel.reduces) == 1:
-            if _has_cache_conflicts(beside, reduce):
+            if _has_cache_conflicts(beside, reduce, 2 * self.conflict):
                 limit = whole = limit // 2
             else:
                 # partial sums of a short reduction cost more than a larger panel
@@ -337,12 +338,12 @@ def _fill_place_for_threads(kernel: Kernel, first: int, least: int) -> int:
     return first + 1
 
 
-def _has_cache_conflicts(accesses: Sequence[Access], reduce: UOp) -> bool:
+def _has_cache_conflicts(accesses: Sequence[Access], reduce: UOp, way: int) -> bool:
     """Whether the stride of rows is such that the cache lines of all rows conflict in one set of
-    the L1 cache, and of the L2 cache if there are many."""
+    the L1 cache, and of the L2 cache if there are many. way: the bytes of a way."""
     apart = (
         abs(access.steps.get(loop, 0)) * access.node.dtype.itemsize
         for access in accesses
         for loop in loops_of(reduce)
     )
-    return any(nbytes > 0 and nbytes % (2 * thresholds.SAME_SET) == 0 for nbytes in apart)
+    return any(nbytes > 0 and nbytes % way == 0 for nbytes in apart)

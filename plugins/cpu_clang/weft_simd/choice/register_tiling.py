@@ -74,7 +74,7 @@ class RegisterTiles(LoopNestCosts):
                         strips, estimated_iterations(own), factors, near
                     )
                     work = math.prod(factors) * unrolled_instances * self.together[loops_of(reduce)]
-                    cost = tile_shapes.fetched_cost(cost, nbytes, work, self.registers)
+                    cost = tile_shapes.fetched_cost(cost, nbytes, work, self.machine)
                 cost += self.scattered_store_cost(reduce, scattered, factors)
                 cost /= math.prod(share(e, f) for (_, e), f in zip(loops, factors))
             if cost is not None and (best is None or cost < best[0] - thresholds.EQUAL_COST):
@@ -118,7 +118,7 @@ class RegisterTiles(LoopNestCosts):
             return True
         known = loop_axis(self.kernel, loop)
         run = (
-            streaming_reductions.run_length(known[1], self.registers)
+            streaming_reductions.run_length(known[1], self.machine)
             if known and loop in self.lanes_of
             else 0
         )
@@ -203,7 +203,7 @@ class RegisterTiles(LoopNestCosts):
         cost = 0.0
         for itemsize, apart, lanes, steps in stores:
             cost += tile_shapes.scattered_cost(
-                itemsize, apart, lanes, list(zip(steps, factors)), self.machine.load_latency
+                itemsize, apart, lanes, list(zip(steps, factors)), self.machine
             )
         return cost / estimated_iterations(loops_of(reduce))
 
@@ -240,13 +240,13 @@ class RegisterTiles(LoopNestCosts):
                 count *= factors[i]
             loads += count * cost
         latency = self.machine.multiply_add_latency
-        busy = max(thresholds.ISSUE * max(work, loads), latency)
+        busy = max(thresholds.issue_cycles(self.machine) * max(work, loads), latency)
         return busy / work + thresholds.HIDDEN_LOAD * loads / work
 
     def overlap(self, reduce: UOp) -> bool:
         """Unroll overlapping windows into one body, if all of them can be unrolled."""
         reads = self.reads_of(reduce)
-        if self.steps(reduce, loops_of(reduce)) >= thresholds.LONG_CHAIN:
+        if self.steps(reduce, loops_of(reduce)) >= self.long_chain:
             return False
         loads = (access.node.src[0] for access in reads if access.node.op is Ops.LOAD)
         few = self.is_scattered(reduce) or any(place in self.gates for place in loads)
@@ -268,8 +268,8 @@ class RegisterTiles(LoopNestCosts):
         known = loop_axis(self.kernel, lane)
         if known is None or known[1] < thresholds.WIDENED[0] or not self.is_output(lane):
             return False
-        runs = (thresholds.LONG_RUN, thresholds.SHORT_RUN)
-        long = [f for f in runs if f <= self.registers // 2 and known[1] % f == 0]
+        runs = [thresholds.registers_share(self.machine, part) for part in thresholds.RUNS]
+        long = [f for f in runs if f > 1 and known[1] % f == 0]
         wide = [f for f in long if known[1] >= thresholds.LEAST_RUNS * f and len(self.reduces) == 1]
         factors = (*wide, *thresholds.WIDENED)
         factor = next((f for f in factors if known[1] % f == 0), thresholds.WIDENED[0])
@@ -318,16 +318,18 @@ class RegisterTiles(LoopNestCosts):
         # more gathered lanes gain nothing: the unrolled terms are enough
         outside = nest.difference(loops)
         alike = [loops_of(one) for one in self.reduces if outside <= self.kernel.nests[one]]
-        (least, most), terms = thresholds.GATHERED_TERMS, max(map(estimated_iterations, alike))
-        if not scattered or not least <= terms <= most:
+        least, terms = self.machine.independent_operations, max(map(estimated_iterations, alike))
+        if not scattered or not least <= terms <= thresholds.UNROLLED_TRIPS:
             self.widen(reduce)
         work = self.unrolled_instances(nest) * self.together[loops]
         work = self.unroll_structural_zeros(reduce, work)
         work *= self.unroll_shared_rows(reduce, thresholds.WINDOW_BODY_VALUES // work)
         values = thresholds.GATHERED_BODY_VALUES if scattered else thresholds.BODY_VALUES
         limit = values // work
-        if not scattered and self.steps(reduce, loops_of(reduce)) >= thresholds.LONG_CHAIN:
-            limit = min(limit, max(1, thresholds.LONG_CHAINS // work))
+        if not scattered and self.steps(reduce, loops_of(reduce)) >= thresholds.long_chain(
+            self.machine
+        ):
+            limit = min(limit, max(1, self.machine.independent_operations // work))
         in_pairs = may_pack(reduce, self.kernel.target.compute.pair_dots)
         for loop in reversed(reduction_loop_order.in_order(self.kernel, loops)):
             known = loop_axis(self.kernel, loop, REDUCE)
@@ -340,7 +342,8 @@ class RegisterTiles(LoopNestCosts):
                     limit //= known[1]
                     work *= known[1]
                 continue
-            most = min(thresholds.UNROLLED, limit, max(1, thresholds.ACCUMULATORS // work))
+            unrolled = thresholds.streaming_accumulators(self.machine)
+            most = min(unrolled, limit, max(1, self.machine.independent_operations // work))
             if batch_gathered_rows:
                 most = min(most, 2 if known[1] > thresholds.UNROLLED_TRIPS else 1)
             wanted = max(most, 2 if in_pairs else 1)

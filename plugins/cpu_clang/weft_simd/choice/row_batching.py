@@ -33,9 +33,8 @@ _COSTLY = frozenset({Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.POW})
 
 
 def batch_rows(
-    kernel: Kernel, inside: Mapping[UOp, Sequence[Access]], lanes_of: Mapping[UOp, int],
-    registers: int,
-) -> bool:  # fmt: skip
+    kernel: Kernel, inside: Mapping[UOp, Sequence[Access]], lanes_of: Mapping[UOp, int]
+) -> bool:
     """Unroll and jam the loop over rows, if all nests iterate along rows. The Opt is applied, or
     nothing is."""
     if any(axis.kind is AxisKind.UPCAST for axis in kernel.axes):
@@ -54,15 +53,14 @@ def batch_rows(
     whole = rows * sum(nbytes.get(buffer, 0) for buffer in set(read) if _is_global(buffer))
     machine = kernel.target.compute.machine
     nearest = thresholds.l1_share(machine, thresholds.NEAREST)
+    batched = thresholds.batched_rows(machine)
     most = (
-        min(thresholds.BATCHED_ROWS_TOGETHER, (nearest - 1) // each)
+        min(thresholds.streaming_accumulators(machine), (nearest - 1) // each)
         if whole <= thresholds.l2_share(machine, thresholds.BATCHED_ROWS)
         else _rows_from_memory(kernel, whole, each)
     )
-    if registers < thresholds.BATCHING_REGISTERS:
-        most = min(most, thresholds.BATCHED_ROWS_TOGETHER // 2)
     waste = 1.0 if kernel.in_place or row in kernel.once else thresholds.OVERLAP_WASTE
-    amount = thresholds.even_part(rows, most, 2, waste)
+    amount = thresholds.even_part(rows, min(most, batched), 2, waste)
     return amount > 0 and kernel.attempt(OptKind.UPCAST, place, amount)
 
 
@@ -100,15 +98,15 @@ def _rows_from_memory(kernel: Kernel, whole: int, each: int) -> int:
     if whole <= thresholds.last_level_bytes(machine):
         return 1
     is_long = each >= thresholds.l1_share(machine, thresholds.LONG_ROW)
-    if is_long and _steps(kernel) >= thresholds.LONG_CHAIN:
+    if is_long and _steps(kernel) >= thresholds.long_chain(machine):
         return 1  # arithmetic takes as long as memory
     return min(compute.read_streams, thresholds.l2_share(machine, thresholds.STREAMED_ROWS) // each)
 
 
 def _steps(kernel: Kernel) -> int:
     """The number of operations of an element, roughly."""
-    below = kernel.sink.toposort()
-    return sum(thresholds.LONG_CHAIN if u.op in _COSTLY else u.op in GroupOp.ALU for u in below)
+    below, costly = kernel.sink.toposort(), thresholds.TRANSCENDENTAL_OPERATIONS
+    return sum(costly if u.op in _COSTLY else u.op in GroupOp.ALU for u in below)
 
 
 def _row(kernel: Kernel, lanes_of: Mapping[UOp, int]) -> UOp | None:

@@ -39,7 +39,7 @@ def choose(kernel: Kernel) -> Sequence[Opt]:
     choice.batch_gathered_rows()
     for reduce in choice.reduces:
         choice.tile(reduce)
-    row_batching.batch_rows(kernel, choice.inside, choice.lanes_of, choice.registers)
+    row_batching.batch_rows(kernel, choice.inside, choice.lanes_of)
     for reduce in choice.reduces:
         choice.overlap(reduce)
     for reduce in choice.reduces:

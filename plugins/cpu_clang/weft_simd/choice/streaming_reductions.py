@@ -21,6 +21,7 @@ from weft.plugin import (
     Access,
     AxisKind,
     Kernel,
+    MachineModel,
     Ops,
     OptKind,
     UOp,
@@ -58,9 +59,10 @@ def interleave_rows(kernel: Kernel, loop: UOp) -> bool:
     return several > 0 and kernel.attempt(OptKind.UPCAST, place, several)
 
 
-def run_length(vectors: int, most: int) -> int:
+def run_length(vectors: int, machine: MachineModel) -> int:
     """How many vectors of a row form one run; 0: any number."""
-    for run in range(min(thresholds.LONGEST_RUN, most - 2), thresholds.SHORTEST_RUN - 1, -1):
+    longest = min(thresholds.summed_run(machine), machine.registers - thresholds.SPARE_REGISTERS)
+    for run in range(longest, machine.independent_operations - 1, -1):
         parts = vectors // run
         if vectors % run == 0 and (parts % 2 == 0 or parts >= thresholds.THREAD_PARTS):
             return run
@@ -142,6 +144,7 @@ def _are_streamed_rows(
 ) -> bool:
     """Whether vectors are read once, of long rows of large matrices."""
     compute = kernel.target.compute
+    shortest = thresholds.page_share(compute.machine, thresholds.STREAMED_ROW)
     least = (
         thresholds.l2_share(compute.machine, thresholds.STREAMS)
         if compute.read_streams > 1
@@ -153,7 +156,7 @@ def _are_streamed_rows(
             return False
         if not _exceeds_cache(kernel, nest, access, least):
             return False
-        if abs(step) * access.node.dtype.itemsize < thresholds.STREAMED_ROW:
+        if abs(step) * access.node.dtype.itemsize < shortest:
             return False
     return bool(rows)
 
@@ -177,7 +180,8 @@ def _split_into_runs(kernel: Kernel, loop: UOp, lane: UOp, nbytes: int, matrices
     (place, vectors), (_, rows) = along, across
     beside = math.prod(map(known_extent, outputs[:-1]))
     few = thresholds.LEAST_STREAM_ROWS
-    together = max(few, thresholds.STREAM_ROWS // matrices)
+    machine = kernel.target.compute.machine
+    together = max(few, machine.fill_buffers // matrices)
     amount = next((n for n in range(together, few - 1, -1) if rows % n == 0), 0)
     if not amount:  # some at a time, the last time less of them; of several vectors then
         if vectors % few or not kernel.attempt(OptKind.UPCAST, place, few):
@@ -186,7 +190,7 @@ def _split_into_runs(kernel: Kernel, loop: UOp, lane: UOp, nbytes: int, matrices
     most = min(_strip_bytes(kernel), _max_run_bytes(kernel, vectors * nbytes, beside))
     several = kernel.target.compute.read_streams > 1
     narrowest = thresholds.NARROWER_RUN if several else thresholds.NARROWEST_RUN
-    least = max(1, min(vectors, narrowest // nbytes))
+    least = max(1, min(vectors, thresholds.page_share(machine, narrowest) // nbytes))
     run = thresholds.even_part(vectors, most // nbytes, least)
     if not run or (run < vectors and not kernel.attempt(OptKind.SPLIT, place, run)):
         return False
@@ -204,6 +208,7 @@ def _max_run_bytes(kernel: Kernel, row: int, beside: int) -> int:
     """
     if beside >= thresholds.THREAD_PARTS:
         return row
-    page = kernel.target.compute.machine.page_bytes
-    part = min(page, row // thresholds.PAGE_RUNS)
-    return max(row // thresholds.THREAD_PARTS, part, thresholds.NARROWEST_RUN)
+    machine = kernel.target.compute.machine
+    part = min(machine.page_bytes, row // thresholds.PAGE_RUNS)
+    narrowest = thresholds.page_share(machine, thresholds.NARROWEST_RUN)
+    return max(row // thresholds.THREAD_PARTS, part, narrowest)

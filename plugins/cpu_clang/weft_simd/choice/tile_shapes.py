@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from weft.plugin import MachineModel
 from weft_simd import thresholds
 
 
@@ -46,29 +47,30 @@ def strip_bytes(
     return count
 
 
-def fetched_cost(cost: float, nbytes: int, work: int, registers: int) -> float:
+def fetched_cost(cost: float, nbytes: int, work: int, machine: MachineModel) -> float:
     """Cycles per multiply-add of a tile whose vectors come from the second-level cache.
 
     cost: the cycles without that; nbytes: bytes from that cache in each iteration; work: the
     multiply-adds of an iteration. Few of them do not hide that latency. Among tiles that wait for
     that cache alone, the one with the lower `cost` is better.
     """
-    cost += thresholds.WAITING * max(0.0, thresholds.REGISTERS_HIDING * registers / work - 1.0)
-    fetched = thresholds.FETCHED_BYTE * nbytes / work
+    cost += thresholds.WAITING * max(0.0, thresholds.HIDING * machine.registers / work - 1.0)
+    fetched = thresholds.fetched_byte_cycles(machine) * nbytes / work
     return cost if fetched <= cost else fetched + thresholds.HIDDEN_COMPUTE * cost
 
 
 def scattered_cost(
-    itemsize: int, apart: int, lanes: int, parts: Sequence[tuple[int, int]], latency: float
+    itemsize: int, apart: int, lanes: int, parts: Sequence[tuple[int, int]], machine: MachineModel
 ) -> float:
     """Cycles of a scattered store of one vector whose lanes are `apart` elements from each other.
 
-    parts: (step, factor) of every loop in the tile, in elements. latency: cycles
-    for a line that is not in the first-level cache yet.
+    parts: (step, factor) of every loop in the tile, in elements.
     """
     if apart in (0, 1):
         return 0.0
-    line = latency if apart * itemsize % thresholds.SAME_SET else thresholds.LINE_AGAIN
+    line = machine.load_latency
+    if apart * itemsize % thresholds.conflict_bytes(machine) == 0:
+        line = thresholds.evicted_line_cycles(machine)
     run = 1
     for step, factor in sorted(parts):
         if step == run:

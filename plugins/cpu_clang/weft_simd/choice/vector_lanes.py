@@ -75,7 +75,7 @@ class VectorLanes(LoopNestCosts):
         if self.are_rows_gathered(loop):
             addresses = self.kernel.target.compute.vector_bytes // thresholds.ADDRESS_BYTES
             return [min(width, addresses), width]
-        waits = self.operations >= thresholds.LONG_CHAIN or (
+        waits = self.operations >= self.long_chain or (
             4 * width == self.kernel.target.compute.vector_bytes and self.is_gathered(loop)
         )
         assert isinstance(extent, int)
@@ -99,7 +99,9 @@ class VectorLanes(LoopNestCosts):
         roots = [root for root in nests if loop in nests[root]]
         if any(root.op is not Ops.STORE for root in roots):
             return False
-        return max(self.steps(root, frozenset((loop,))) for root in roots) >= thresholds.LONG_CHAIN
+        return max(self.steps(root, frozenset((loop,))) for root in roots) >= thresholds.long_chain(
+            self.machine
+        )
 
     def is_gathered(self, lane: UOp) -> bool:
         """Whether a LOAD has an address that is loaded itself, another one for each lane."""
@@ -198,14 +200,14 @@ class VectorLanes(LoopNestCosts):
                         wide = 2 * side * store.src[1].dtype.itemsize > compute.vector_bytes
                         if wide and not is_block(self.kernel, access, across, lane):
                             self.unroll_two_cache_lines(lane, across)
-                elif known[1] >= thresholds.STRIDED_BLOCK:
-                    self.kernel.attempt(OptKind.UPCAST, known[0], thresholds.STRIDED_BLOCK)
+                elif known[1] >= self.strided_block:
+                    self.kernel.attempt(OptKind.UPCAST, known[0], self.strided_block)
 
     def unroll_two_cache_lines(self, lane: UOp, across: UOp) -> None:
         """Unroll two squares along the stores, which fill two adjacent cache lines; the loop along
         the loads is outside."""
         known = loop_axis(self.kernel, lane)
-        if known is None or known[1] < thresholds.STRIDED_BLOCK or known[1] % 2:
+        if known is None or known[1] < self.strided_block or known[1] % 2:
             return
         if self.kernel.attempt(OptKind.UPCAST, known[0], 2):
             outer, inner = self.kernel.axis_of(across, LOOP), self.kernel.axis_of(lane, LOOP)

@@ -99,7 +99,7 @@ class Product(NamedTuple):
     def is_windowed(self) -> bool:
         """Whether it reads short rows, each of them in an iteration of another loop."""
         shortest = trip_count(max(self.loops, key=loop_order))
-        return len(self.loops) > 1 and shortest < 2 * thresholds.WINDOW_DISTANCE
+        return len(self.loops) > 1 and shortest < thresholds.term_distance(self.reads.machine)
 
 
 class KernelReads:

@@ -139,7 +139,7 @@ def tile_rows(product: Product) -> Iterator[AccessStream]:
         stride = group.strides[term]
         period = 1 << max(1, line // (stride * group.itemsize)).bit_length() - 1
         rows = _one_of_each_row(group, stride)
-        few = len(rows) <= thresholds.MOST_TILE_ROWS and stride * group.itemsize < line
+        few = len(rows) <= product.reads.machine.fill_buffers and stride * group.itemsize < line
         if not few or trip_count(term) < 2 * period or trip_count(loop) < 2:
             continue
         inner = (u for u in product.around if loop_order(u) > loop_order(loop))
@@ -201,7 +201,7 @@ def windows(reads: KernelReads) -> Iterator[AccessStream]:
         together.setdefault(product.loops, {}).update(dict.fromkeys(product.loads))
     for closed, loads in together.items():
         loops = sorted(closed, key=loop_order)
-        long = trip_count(loops[0]) >= 2 * thresholds.WINDOW_DISTANCE
+        long = trip_count(loops[0]) >= 2 * thresholds.window_distance(reads.machine)
         if long and all(loop.arg.kind is AxisKind.REDUCE for loop in loops):
             far = [u for u in loads if u.arg is None and exceeds(u, reads.l2_resident)]
             for group in address_groups(far):
@@ -316,7 +316,7 @@ def _lines_of_best_pass(
         if least <= nbytes <= reads.l2_resident and step >= machine.line_bytes:
             each = work.get(loop, 0) / len(lines)
             best = max(best, (each, lines), key=lambda pair: pair[0])
-    return best[1] if best[0] >= thresholds.LINE_OPERATIONS else []
+    return best[1] if best[0] >= thresholds.line_operations(machine) else []
 
 
 def rows_of_iterations(reads: KernelReads) -> Iterator[AccessStream]:

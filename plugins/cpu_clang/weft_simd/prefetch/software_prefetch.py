@@ -23,6 +23,7 @@ from weft.plugin import (
     PREFETCH_L2,
     PREFETCH_STREAM,
     ComputeCaps,
+    MachineModel,
     Ops,
     UOp,
     replace_nodes,
@@ -46,26 +47,26 @@ class Pattern(Generic[Where]):
 
     :ivar streams: finds the access streams of the pattern in a kernel, or in one product of it.
     :ivar hint: the mark of its LOADs: into which cache memory is loaded.
-    :ivar distance: iterations between a prefetch and the read of the same address.
+    :ivar distance: iterations between a prefetch and the read of the same address, on a machine.
     :ivar skips_end: the last iterations do not prefetch; otherwise they stay in their range.
     """
 
     streams: Callable[[Where], Iterable[AccessStream]]
     hint: str
-    distance: int = 1
+    distance: Callable[[MachineModel], int] = lambda machine: 1
     skips_end: bool = False
 
 
 PRODUCT_PATTERNS = {
     "panel": Pattern(patterns.packed_panels, PREFETCH_L1),
     "tile row": Pattern(patterns.tile_rows, PREFETCH_L1),
-    "tile column": Pattern(patterns.tile_columns, PREFETCH_L1, thresholds.TERM_DISTANCE, True),
+    "tile column": Pattern(patterns.tile_columns, PREFETCH_L1, thresholds.term_distance, True),
 }
 KERNEL_PATTERNS = {
     "stream": Pattern(patterns.contiguous_reductions, PREFETCH_STREAM),
-    "window": Pattern(patterns.windows, PREFETCH_L1, thresholds.WINDOW_DISTANCE),
+    "window": Pattern(patterns.windows, PREFETCH_L1, thresholds.window_distance),
     "row": Pattern(patterns.rows_of_several_passes, PREFETCH_L2),
-    "block": Pattern(patterns.transposed_blocks, PREFETCH_L2, thresholds.BLOCK_DISTANCE),
+    "block": Pattern(patterns.transposed_blocks, PREFETCH_L2, thresholds.block_distance),
     "iteration": Pattern(patterns.rows_of_iterations, PREFETCH_L2),
 }
 """The patterns by what is prefetched, in the order in which a loop body has their LOADs."""
@@ -83,7 +84,7 @@ def run(sink: UOp, compute: ComputeCaps) -> UOp:
             marked.update((load, load.replace(arg=pattern.hint)) for load in loads)
             excluded.add(stream.index.src[0])
         elif stream.index.src[0] not in excluded:
-            added[_prefetch(stream, pattern)] = None
+            added[_prefetch(stream, pattern, compute.machine)] = None
     if marked:
         sink = replace_nodes(reads.nodes, marked)
     return UOp(Ops.SINK, sink.dtype, (*added, *sink.src), sink.arg) if added else sink
@@ -97,9 +98,9 @@ def _found(reads: KernelReads) -> Iterator[tuple[AccessStream, Pattern[Any]]]:
         yield from ((stream, pattern) for stream in pattern.streams(reads))
 
 
-def _prefetch(stream: AccessStream, pattern: Pattern[Any]) -> UOp:
+def _prefetch(stream: AccessStream, pattern: Pattern[Any], machine: MachineModel) -> UOp:
     """The LOAD of one element, whose value is unused."""
-    index = later_address(stream, pattern.distance, pattern.skips_end)
+    index = later_address(stream, pattern.distance(machine), pattern.skips_end)
     element = element_of(index.src[0]).base
     other = [UOp.const(element, 0)] if len(index.src) > 2 else []
     return UOp(Ops.LOAD, element, (index, *other), pattern.hint)

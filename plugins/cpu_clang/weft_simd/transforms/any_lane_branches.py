@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.plugin import AFTER_LOOPS, AddrSpace, GroupOp, Ops, UOp, dtypes
+from weft.plugin import AFTER_LOOPS, AddrSpace, GroupOp, MachineModel, Ops, UOp, dtypes
 from weft_simd import thresholds
 
 _PURE = GroupOp.Elementwise | {Ops.VECTORIZE, Ops.GEP, Ops.CAT}
@@ -45,16 +45,14 @@ class _Branch:
     before: tuple[UOp, ...]
 
 
-def run(nodes: Sequence[UOp]) -> list[UOp]:
+def run(nodes: Sequence[UOp], machine: MachineModel) -> list[UOp]:
     """The program with branches; the same program if no select qualifies."""
+    least = thresholds.branch_operations(machine)
     nodes = list(nodes)
-    if (
-        not any(map(_is_lane_select, nodes))
-        or sum(node.op in _COUNTS for node in nodes) < thresholds.BRANCH_OPERATIONS
-    ):
+    if not any(map(_is_lane_select, nodes)) or sum(node.op in _COUNTS for node in nodes) < least:
         return nodes
     decided: set[UOp] = set()
-    while (choice := _Search(nodes, decided).found()) is not None:
+    while (choice := _Search(nodes, decided, least).found()) is not None:
         nodes, names = _branched(nodes, choice)
         decided.update(choice.values)
         decided.update(names[node] for node in [*decided] if node in names)
@@ -68,16 +66,18 @@ def _is_lane_select(node: UOp) -> bool:
 
 
 class _Search:
-    """A search for selects for which a branch is profitable; decided: selects that are decided.
+    """A search for selects for which a branch is profitable.
 
+    :ivar decided: selects that are decided.
+    :ivar least: operations of an alternative for which a branch is profitable.
     :ivar block: the number of the basic block at each position.
     :ivar shares: the operations that a node needs within its block, divided among its users; an
         upper bound of the operations that a user needs alone.
     :ivar most: this bound for the sources of selects, by condition and block.
     """
 
-    def __init__(self, nodes: Sequence[UOp], decided: set[UOp]) -> None:
-        self.nodes, self.decided = nodes, decided
+    def __init__(self, nodes: Sequence[UOp], decided: set[UOp], least: int) -> None:
+        self.nodes, self.decided, self.least = nodes, decided, least
         self.users: dict[UOp, list[UOp]] = {}
         self.place: dict[UOp, int] = {}
         self.block: list[int] = []
@@ -115,7 +115,7 @@ class _Search:
                 continue
             most = self.most.get((node.src[0], self.block[self.place[node]]), [0.0, 0.0, 0.0])
             for side in (1, 2):
-                if most[side] < thresholds.BRANCH_OPERATIONS:
+                if most[side] < self.least:
                     continue
                 choice = self.choice(node, side, most)
                 if choice is not None:
@@ -139,7 +139,7 @@ class _Search:
             count = sum(node.op in _COUNTS for node in inside)
             if len(values) == len(alike):
                 most[side] = count  # a subset needs no more operations
-            if count < thresholds.BRANCH_OPERATIONS:
+            if count < self.least:
                 return None
             if not {*values}.isdisjoint(inside):
                 continue

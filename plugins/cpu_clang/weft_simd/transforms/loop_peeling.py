@@ -36,7 +36,7 @@ from weft.plugin import (
 from weft_simd import thresholds
 
 
-def _peel_point(loop: UOp, lanes: int) -> int:
+def _peel_point(loop: UOp, lanes: int, accumulators: int) -> int:
     """The number of iterations of the remainder; 0 if the extent is round, unknown or short."""
     extent, least = extent_of(loop), thresholds.PEELED_ROW * lanes
     if loop.arg.kind is not AxisKind.REDUCE or not isinstance(extent, int) or extent < least:
@@ -45,8 +45,8 @@ def _peel_point(loop: UOp, lanes: int) -> int:
         return 0
     if extent % lanes == 0:
         return 0
-    is_long = extent >= thresholds.PEELED_LONG_ROW * lanes
-    return extent % (lanes * thresholds.PEELED_VECTORS if is_long else lanes)
+    is_long = extent >= thresholds.PEELED_ITERATIONS * accumulators * lanes
+    return extent % (lanes * accumulators if is_long else lanes)
 
 
 def _short_peel_point(loop: UOp, lanes: int) -> int:
@@ -82,7 +82,8 @@ def _is_read_once(reduce: UOp, loop: UOp) -> bool:
 def _choose_peel(reduce: UOp, target: Target) -> tuple[UOp, int] | None:
     """The loop of a REDUCE to peel and the size of its remainder; None if none is profitable."""
     loops, lanes = loops_of(reduce), target.compute.vector_bytes // 4
-    if len(loops) == 1 and (rest := _peel_point(loops[0], lanes)):
+    accumulators = thresholds.streaming_accumulators(target.compute.machine)
+    if len(loops) == 1 and (rest := _peel_point(loops[0], lanes, accumulators)):
         found = loops[0], rest
     else:
         lanes = target.compute.vector_bytes // reduce.dtype.itemsize

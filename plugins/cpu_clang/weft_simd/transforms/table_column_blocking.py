@@ -134,7 +134,7 @@ def _panel_width(table: _Table, limit: int, line: int) -> int:
     """The number of columns of a panel, a power of two; 0 if a panel exceeds `limit` bytes."""
     itemsize, columns = table.load.dtype.itemsize, trip_count(table.column)
     beside = iteration_count(loop for loop in table.strides if loop is not table.column)
-    width = thresholds.TABLE_PANEL_BYTES // itemsize
+    width = thresholds.TABLE_PANEL_LINES * line // itemsize
     while width * itemsize >= line:
         enough = columns * beside >= thresholds.TABLE_PANELS * width
         if enough and width <= columns and table.rows * width * itemsize <= limit:

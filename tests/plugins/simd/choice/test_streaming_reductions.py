@@ -80,7 +80,8 @@ def test_a_small_matrix_has_a_tile_of_rows():
     [(192, 32, 16), (48, 32, 12), (144, 32, 16), (17, 32, 0), (192, 16, 12), (32, 32, 16)],
 )
 def test_runs_are_long_and_can_be_shared_out(vectors, registers, run):
-    assert run_length(vectors, registers) == run
+    compute = ComputeCaps(vector_bytes=2 * registers, vector_registers=registers)
+    assert run_length(vectors, compute.machine) == run
 
 
 def keeping(scratch=1 << 20, cache=1 << 14, read_streams=1):
@@ -159,7 +160,7 @@ def test_a_run_of_kept_sums_is_a_page_where_enough_are_left_to_share_out(columns
 @pytest.mark.parametrize("reduced", [Ops.ADD, Ops.MAX])
 @pytest.mark.parametrize("shape", [(1, 32, 128), (2, 37, 160), (3, 21, 160)])
 def test_values_of_kept_sums(shape, reduced, monkeypatch):
-    for name, value in (("STREAMED_ROW", 1), ("NARROWEST_RUN", 128)):
+    for name, value in (("STREAMED_ROW", 0), ("NARROWEST_RUN", 1 / 32)):
         monkeypatch.setattr(thresholds, name, value)
     monkeypatch.setattr(thresholds, "STRIP", 1 / 128)
     by = reduced is Ops.ADD

@@ -4,13 +4,15 @@ import itertools
 
 import pytest
 
+from weft.device.capabilities import ComputeCaps
+from weft.plugin import MachineModel
+from weft_simd import thresholds
 from weft_simd.choice.tile_shapes import (
     fetched_cost,
     scattered_cost,
     strip_bytes,
     tilings,
 )
-from weft_simd.thresholds import SAME_SET
 
 
 @pytest.mark.parametrize(
@@ -25,40 +27,41 @@ def test_tilings_are_all_products_that_fit(choices, most):
     assert list(tilings(choices, most)) == wanted
 
 
-NEAR, LATENCY = 1 << 15, 8.0
+NEAR, USUAL = 1 << 15, MachineModel()
+MANY, FEW = (ComputeCaps(vector_registers=n).machine for n in (32, 16))
 
 
 def test_contiguous_lanes_cost_nothing():
-    assert scattered_cost(4, 1, 16, [(1, 8)], LATENCY) == 0 == scattered_cost(4, 0, 16, [], LATENCY)
+    assert scattered_cost(4, 1, 16, [(1, 8)], USUAL) == 0 == scattered_cost(4, 0, 16, [], USUAL)
 
 
 def test_neighbours_in_a_tile_share_lines():
-    alone = scattered_cost(4, 9, 16, [(5000, 4)], LATENCY)
-    three = scattered_cost(4, 9, 16, [(5000, 4), (1, 3)], LATENCY)
-    nine = scattered_cost(4, 9, 16, [(3, 3), (1, 3)], LATENCY)
-    apart = scattered_cost(4, 9, 16, [(3, 3)], LATENCY)
+    alone = scattered_cost(4, 9, 16, [(5000, 4)], USUAL)
+    three = scattered_cost(4, 9, 16, [(5000, 4), (1, 3)], USUAL)
+    nine = scattered_cost(4, 9, 16, [(3, 3), (1, 3)], USUAL)
+    apart = scattered_cost(4, 9, 16, [(3, 3)], USUAL)
     assert nine < three < alone == apart
 
 
 def test_conflicting_cache_lines_are_expensive():
+    words = thresholds.conflict_bytes(USUAL) // 4
     for itemsize, lanes in ((4, 16), (8, 8)):
         apart, beside = (
-            scattered_cost(itemsize, step, lanes, [], LATENCY)
-            for step in (SAME_SET // 4, SAME_SET // 4 + 1)
+            scattered_cost(itemsize, step, lanes, [], USUAL) for step in (words, words + 1)
         )
         assert apart > beside
 
 
 def test_few_rows_of_many_vectors_wait_for_what_is_fetched():
-    wide, square = fetched_cost(0.5, 7 * 64, 14, 32), fetched_cost(0.5, 4 * 64, 20, 32)
+    wide, square = fetched_cost(0.5, 7 * 64, 14, MANY), fetched_cost(0.5, 4 * 64, 20, MANY)
     assert square == 0.5 < wide
-    assert fetched_cost(0.5, 0, 14, 32) == 0.5
-    assert fetched_cost(0.5, 7 * 64, 14, 32) < fetched_cost(0.7, 7 * 64, 14, 32)
+    assert fetched_cost(0.5, 0, 14, MANY) == 0.5
+    assert fetched_cost(0.5, 7 * 64, 14, MANY) < fetched_cost(0.7, 7 * 64, 14, MANY)
 
 
 def test_few_sums_wait_where_there_are_registers_for_more():
-    assert fetched_cost(0.5, 0, 8, 32) > fetched_cost(0.5, 0, 10, 32) > 0.5
-    assert fetched_cost(0.5, 0, 8, 16) == 0.5
+    assert fetched_cost(0.5, 0, 8, MANY) > fetched_cost(0.5, 0, 10, MANY) > 0.5
+    assert fetched_cost(0.5, 0, 8, FEW) == 0.5
 
 
 def test_strips_are_fetched_again_where_they_are_long():

@@ -13,6 +13,7 @@ from weft.codegen.analysis.ranges import extent_of
 from weft.codegen.pipeline import lower
 from weft.device import registry
 from weft.device.capabilities import Feature
+from weft.plugin import MachineModel
 from weft.testing.reference.run import run_program
 from weft.uop import Ops
 from weft.uop.args import PREFETCH_L2
@@ -60,7 +61,7 @@ def test_all_of_a_later_block_is_prefetched(shape, order, rows, piece):
     assert len(found_loads) == rows
     size, turns = int(np.prod(shape)), piece // (rows * LANES)
     found = places(program).reshape(-1, turns * rows)
-    soon = thresholds.BLOCK_DISTANCE
+    soon = thresholds.block_distance(MachineModel())
     assert len(found) == size // piece
     for number, lines in enumerate(found):
         later = number + soon if number + soon < len(found) else number

@@ -108,5 +108,5 @@ def test_every_pattern_says_what_it_finds_and_into_which_cache():
     tables = {**software_prefetch.PRODUCT_PATTERNS, **software_prefetch.KERNEL_PATTERNS}
     assert len(tables) == 8
     for pattern in tables.values():
-        assert pattern.streams.__doc__ and pattern.distance >= 1
+        assert pattern.streams.__doc__ and pattern.distance(MachineModel()) >= 1
         assert pattern.hint in (PREFETCH_L1, PREFETCH_L2, PREFETCH_STREAM)

@@ -21,7 +21,7 @@ from weft_simd.transforms import any_lane_branches
 VECTOR = simd_target(KINDS["vector"])
 PLAIN = replace(VECTOR, compute=replace(KINDS["vector"], features=frozenset()))
 SIZE = 24
-STEPS = thresholds.BRANCH_OPERATIONS // 2
+STEPS = thresholds.branch_operations(VECTOR.compute.machine) // 2
 
 
 def costly(x, factor=0.5):
@@ -151,4 +151,4 @@ def test_a_program_without_choices_is_left_as_it_is():
     _, x = given()
     ast, _ = kernel_of(x + 1)
     nodes = list(lower(ast, VECTOR, in_lanes).uops)
-    assert any_lane_branches.run(nodes) == nodes
+    assert any_lane_branches.run(nodes, VECTOR.compute.machine) == nodes
