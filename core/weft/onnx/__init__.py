@@ -9,6 +9,15 @@ The package `onnx` parses the files: `pip install "weft[onnx]"`.
 from __future__ import annotations
 
 from weft.onnx.errors import ModelFormatError, OnnxError, UnsupportedOperators
+from weft.onnx.model import Model, Outputs, load
 from weft.onnx.registry import register
 
-__all__ = ["ModelFormatError", "OnnxError", "UnsupportedOperators", "register"]
+__all__ = [
+    "Model",
+    "ModelFormatError",
+    "OnnxError",
+    "Outputs",
+    "UnsupportedOperators",
+    "load",
+    "register",
+]

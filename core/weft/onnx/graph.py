@@ -72,18 +72,25 @@ class ValueInfo:
         return f"{self.name}: {self.type}"
 
 
+def _to_host(value: Any) -> tuple[np.ndarray | None, bool]:
+    return (np.asarray(value.numpy()), True) if isinstance(value, Tensor) else (None, False)
+
+
 @dataclass(eq=False)
 class Context:
     """What all nodes of one loaded model share.
 
     :ivar device: where constants become tensors; None: the default device.
-    :ivar make_tensor: gives the tensor (or coded tensor) of an array on the host.
+    :ivar to_tensor: gives the tensor (or coded tensor) of an array on the host.
+    :ivar to_host: gives the array of a tensor or of a coded tensor (None for other values), and
+        whether it was read from the device.
     :ivar read_nodes: nodes that have read the value of a tensor on the host. They divide the graph
         into traced segments.
     """
 
     device: str | None = None
-    make_tensor: Callable[[np.ndarray], Any] | None = None
+    to_tensor: Callable[[np.ndarray], Any] = Tensor
+    to_host: Callable[[Any], tuple[np.ndarray | None, bool]] = _to_host
     read_nodes: set[Node] = field(default_factory=set)
 
 
@@ -115,16 +122,13 @@ class Node:
 
         :raises OnnxError: if the value is no tensor.
         """
-        if isinstance(value, np.ndarray):
-            return value
-        if isinstance(value, Tensor):
+        if isinstance(value, np.ndarray | np.generic):
+            return np.asarray(value)
+        found, is_read = self.context.to_host(value)
+        if is_read:
             self.context.read_nodes.add(self)
-            return np.asarray(value.numpy())
-        if hasattr(value, "codes"):
-            from weft.onnx import small_types
-
-            self.context.read_nodes.add(self)
-            return small_types.to_numpy(value)
+        if found is not None:
+            return found
         raise self.refuse(
             f"an input is {kind_of(value)}, and a tensor is needed",
             "check the types of the values that the model passes to this node",
@@ -147,9 +151,7 @@ class Node:
         """Return the value as a tensor: an array on the host becomes one on the model's device."""
         if not isinstance(value, np.ndarray | np.generic):
             return value
-        if self.context.make_tensor is not None:
-            return self.context.make_tensor(np.asarray(value))
-        return Tensor(np.asarray(value), device=self.context.device)
+        return self.context.to_tensor(np.asarray(value))
 
     def refuse(self, because: str, try_: str) -> OnnxError:
         """Return the error that says why this node cannot be run. Use: `raise node.refuse(...)`."""

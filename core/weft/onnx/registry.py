@@ -36,6 +36,7 @@ class Operator:
     :ivar required: attributes without a default.
     :ivar host_inputs: inputs that arrive as NumPy arrays.
     :ivar any_attribute: whether it takes attributes of any name.
+    :ivar needs_inputs: number of inputs without a default.
     """
 
     name: str

@@ -1,0 +1,231 @@
+"""`Model`: a loaded ONNX model that is called with arrays or tensors.
+
+in:  a path, bytes or a parsed model      out: a callable with named inputs and outputs
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.base.arguments import kind_of
+from weft.base.dtype import DType, dtypes, element_dtype
+from weft.base.suggestions import nearest
+from weft.device import registry as devices
+from weft.onnx import small_types
+from weft.onnx.arguments import InputConverter
+from weft.onnx.errors import OnnxError
+from weft.onnx.graph import ModelGraph, ValueInfo
+from weft.onnx.interpreter import Interpreter
+from weft.onnx.protobuf import Source, parse
+from weft.onnx.segments import SegmentedInterpreter
+from weft.onnx.values import Constants
+from weft.tensor import Tensor
+from weft.tensor.types import DTypeLike
+
+
+def load(
+    source: Source,
+    *,
+    device: str | None = None,
+    dtype: DTypeLike | None = None,
+    jit: bool = True,
+    folder: str | os.PathLike[str] | None = None,
+) -> Model:
+    """Load an ONNX model.
+
+    :param source: a path, the bytes of a file, or an `onnx.ModelProto`.
+    :param device: where it runs; None: the default device.
+    :param dtype: a float dtype that stands for float32 in constants and inputs, such as "bfloat16".
+        Outputs keep their declared dtype.
+    :param jit: whether calls are traced and replayed. The first call with new shapes is not.
+    :param folder: where files with external data lie; by default the folder of the model.
+    :raises FileError: if a file cannot be read.
+    :raises ModelFormatError: if it is no valid model, or refers to files outside of its folder.
+    :raises UnsupportedOperators: if operators are missing: all of them at once.
+    :raises OnnxError: if the package `onnx` is not installed, or does not know the opset.
+    """
+    return Model(parse(source, folder), device=device, dtype=dtype, jit=jit)
+
+
+class Outputs(Mapping[str, Any]):
+    """The outputs of a call by name, in the order of the model.
+
+    `outputs["name"]`, `outputs.name` and `outputs[0]` are one output. An output is a tensor.
+    Strings and small types that no device stores are NumPy arrays. A sequence is a list.
+    """
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = dict(values)
+
+    def __getitem__(self, key: str | int) -> Any:
+        if isinstance(key, str):
+            return self._values[key]
+        return list(self._values.values())[key]
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and name in self._values:
+            return self._values[name]
+        raise AttributeError(f"no output is called {name!r}: there are {', '.join(self)}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        shown = (f"{name}: {_described(value)}" for name, value in self._values.items())
+        return f"Outputs({', '.join(shown)})"
+
+
+class Model:
+    """A loaded model. Call it with its inputs by position or by name.
+
+    >>> outputs = model(image=array)  # doctest: +SKIP
+
+    :ivar metadata: texts that the file holds by name.
+    """
+
+    def __init__(
+        self,
+        parsed: ModelGraph,
+        *,
+        device: str | None = None,
+        dtype: DTypeLike | None = None,
+        jit: bool = True,
+    ) -> None:
+        kind = None if dtype is None else _float_dtype(dtype)
+        self._device = devices.canonical(device)
+        self._dtype = kind
+        self._parsed = parsed
+        self.metadata = dict(parsed.metadata)
+        constants = Constants(self._device, kind)
+        make = SegmentedInterpreter if jit else Interpreter
+        self._interpreter = make(parsed, constants)
+        defaults = parsed.graph.initializers
+        self._inputs = tuple(each for each in parsed.graph.inputs if each.name not in defaults)
+        self._converter = InputConverter(self._device, kind)
+
+    @property
+    def inputs(self) -> tuple[ValueInfo, ...]:
+        """Name, dtype and shape of each required input. An unknown size is a name or None."""
+        return self._inputs
+
+    @property
+    def outputs(self) -> tuple[ValueInfo, ...]:
+        """Name, dtype and shape of each output."""
+        return self._parsed.graph.outputs
+
+    @property
+    def opsets(self) -> dict[str, int]:
+        """The version of each domain of operators that the model uses."""
+        return dict(self._parsed.opsets)
+
+    @property
+    def device(self) -> str:
+        """The device on which the model runs."""
+        return self._device
+
+    def jit(self) -> Model:
+        """Return the model with tracing and replay. Constants are loaded anew."""
+        return Model(self._parsed, device=self._device, dtype=self._dtype, jit=True)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Outputs:
+        """Run the model.
+
+        :param args: inputs in the order of `inputs`: arrays, tensors, nested lists, or objects with
+            `__dlpack__`. A dict of inputs may be given instead.
+        :param kwargs: inputs by name.
+        :raises OnnxError: if inputs are missing, unknown, or of another dtype or shape.
+        """
+        if len(args) == 1 and not kwargs and isinstance(args[0], Mapping):
+            args, kwargs = (), dict(args[0])
+        values = self._arguments(args, kwargs)
+        graph = self._parsed.graph
+        results = self._interpreter.run_main(graph, values)
+        named = {
+            each.name: self._output(each, value) for each, value in zip(graph.outputs, results)
+        }
+        _realize(list(named.values()))
+        return Outputs(named)
+
+    def __repr__(self) -> str:
+        inputs, outputs = (", ".join(map(str, each)) for each in (self.inputs, self.outputs))
+        return f"Model({inputs} -> {outputs})"
+
+    def _arguments(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values of all inputs by name, as the interpreter takes them."""
+        every = {each.name: each for each in self._parsed.graph.inputs}
+        if len(args) > len(self._inputs):
+            raise self._refuse(f"{len(args)} inputs by position", "there are fewer inputs")
+        given = {each.name: value for each, value in zip(self._inputs, args)}
+        for name, value in kwargs.items():
+            if name in given:
+                raise self._refuse(f"the input {name!r} twice", "it is given by position, too")
+            if name not in every:
+                close = nearest(name, every)
+                hint = f"did you mean {close[0]!r}?" if close else "there is no such input"
+                raise self._refuse(f"the input {name!r}", hint)
+            given[name] = value
+        missing = [
+            each for each in self._inputs if each.name not in given and each.type.kind != "optional"
+        ]
+        if missing:
+            raise self._refuse(
+                f"the inputs {', '.join(given) or 'of no name'}",
+                f"{', '.join(repr(each.name) for each in missing)} is missing",
+            )
+        return self._converter.convert(every, given)
+
+    def _refuse(self, asked: str, because: str) -> OnnxError:
+        return OnnxError(
+            "these are not the inputs of the model",
+            asked=f"call it with {asked}",
+            because=because,
+            try_="; ".join(map(str, self._inputs)),
+        )
+
+    def _output(self, declared: ValueInfo, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._output(declared, each) for each in value]
+        if isinstance(value, small_types.Coded):
+            return small_types.to_numpy(value)
+        if isinstance(value, np.ndarray):
+            value = self._interpreter.constants.to_tensor(value)
+            return small_types.to_numpy(value) if isinstance(value, small_types.Coded) else value
+        if self._dtype is not None and isinstance(value, Tensor) and value.dtype == self._dtype:
+            return value.cast(declared.dtype or dtypes.float32)
+        return value
+
+
+def _float_dtype(dtype: DTypeLike) -> DType:
+    kind = element_dtype(dtype)
+    if not dtypes.is_float(kind):
+        raise OnnxError(
+            "a model computes in a float dtype",
+            asked=f"load(..., dtype={kind!r})",
+            because="it stands for float32 in constants and inputs",
+            try_='dtype="bfloat16" or dtype="float16"',
+        )
+    return kind
+
+
+def _realize(values: Sequence[Any]) -> None:
+    tensors = []
+    for value in values:
+        if isinstance(value, list):
+            _realize(value)
+        elif isinstance(value, Tensor):
+            tensors.append(value)
+    if tensors:
+        Tensor.realize(*tensors)
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, Tensor | np.ndarray):
+        return f"{value.dtype} {value.shape}"
+    return kind_of(value)
