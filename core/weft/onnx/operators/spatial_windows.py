@@ -1,4 +1,4 @@
-"""Kernel, strides, dilations and padding of convolutions and pools, from the attributes of a node."""
+"""Kernel, strides, dilations and padding of convolutions and pools, from attributes of a node."""
 
 from __future__ import annotations
 
