@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -233,6 +233,16 @@ class ModelGraph:
     functions: dict[tuple[str, str], Function] = field(default_factory=dict)
     metadata: dict[str, str] = field(default_factory=dict)
     context: Context = field(default_factory=Context)
+
+
+class Body(Protocol):
+    """A subgraph as an operator receives it: `body(*inputs)` returns the list of its outputs."""
+
+    graph: Graph
+
+    def __call__(self, *inputs: Any) -> list[Any]:
+        """Evaluate the subgraph."""
+        ...
 
 
 def subgraphs(node: Node) -> Sequence[Graph]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from weft.onnx import registry
+from weft.onnx import host_movement, host_operators, registry  # noqa: F401
 from weft.onnx.errors import OnnxError, UnsupportedOperators
 from weft.onnx.graph import Function, Graph, ModelGraph, Node, ValueInfo, ValueType, subgraphs
 from weft.onnx.operators import register_all

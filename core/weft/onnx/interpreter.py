@@ -48,8 +48,8 @@ class Scope:
 
 
 @dataclass(eq=False)
-class Body:
-    """A subgraph that an operator may call: `body(*inputs)` returns the list of its outputs."""
+class BoundGraph:
+    """A subgraph with the values around it: the `Body` that an operator receives."""
 
     interpreter: Interpreter
     graph: Graph
@@ -200,7 +200,7 @@ class Interpreter:
 
     def _bound(self, value: Any, scope: Scope) -> Any:
         if isinstance(value, Graph):
-            return Body(self, value, scope)
+            return BoundGraph(self, value, scope)
         if isinstance(value, list):
             return [self._bound(each, scope) for each in value]
         return value

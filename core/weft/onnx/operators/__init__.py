@@ -1,4 +1,4 @@
-"""The operators, one module a subject. Importing this package registers all of them."""
+"""The operators, one module a subject. `register_all` imports them."""
 
 from __future__ import annotations
 
