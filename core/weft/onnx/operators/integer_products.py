@@ -1,0 +1,246 @@
+"""Integer products: MatMulInteger, QLinearMatMul, ConvInteger, QLinearConv.
+
+Products of 8-bit numbers are added in int32, exactly. Zero points are subtracted after the sum:
+``sum((a - p) * (b - q)) = sum(a * b) - p * sum(b) - q * sum(a - p)``. So the sum over products
+reads plain 8-bit numbers, and instructions for packed dot products compute it. A convolution is
+such a product with the matrix of its windows (im2col).
+
+Source: B. Jacob and others, "Quantization and Training of Neural Networks for Efficient
+Integer-Arithmetic-Only Inference" (CVPR 2018), section 2.3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from weft.base.dtype import DType, dtypes
+from weft.device import registry
+from weft.onnx.graph import Node
+from weft.onnx.operators.quantization import RANGES
+from weft.onnx.operators.spatial_windows import Window, batch_and_space, window_of
+from weft.onnx.registry import operator
+from weft.onnx.small_types import dtype_name
+from weft.tensor import Tensor
+from weft.tensor.ops.sliding_windows import sliding_windows
+
+Numbers = Sequence[int]
+
+_FEW_ROWS = 16
+"""Below this number of rows the sums of columns cost more than the subtraction of a zero point."""
+_WORD = 4
+"""Numbers in one word of a packed dot product: the terms are filled up to a multiple."""
+
+
+@operator("MatMulInteger", since=10)
+def matmul_integer(
+    node: Node, a: Tensor, b: Tensor, a_zero_point: Tensor | None = None,
+    b_zero_point: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """Return (a - a_zero_point) @ (b - b_zero_point) in int32.
+
+    A zero point is one number, or one for each row of a and each column of b.
+    """
+    _check_integers(node, a, b)
+    return _matmul(a, b, a_zero_point, b_zero_point)
+
+
+@operator("QLinearMatMul", since=10)
+def qlinear_matmul(
+    node: Node, a: Tensor, a_scale: Tensor, a_zero_point: Tensor, b: Tensor, b_scale: Tensor,
+    b_zero_point: Tensor, y_scale: Tensor, y_zero_point: Tensor,
+) -> Tensor:  # fmt: skip
+    """Matrix product of quantized matrices, quantized."""
+    _check_integers(node, a, b)
+    total = _matmul(a, b, a_zero_point, b_zero_point)
+    row, column = a.ndim > 1, b.ndim > 1
+    scale = _by_row(a_scale, row, column) * _by_column(b_scale)
+    scale = scale / _by_row(y_scale, row, column)
+    return _requantized(total, scale, _by_row(y_zero_point, row, column))
+
+
+@operator("ConvInteger", since=10)
+def conv_integer(
+    node: Node, x: Tensor, w: Tensor, x_zero_point: Tensor | None = None,
+    w_zero_point: Tensor | None = None, *, auto_pad: str = "NOTSET",
+    dilations: Numbers | None = None, group: int = 1, kernel_shape: Numbers | None = None,
+    pads: Numbers | None = None, strides: Numbers | None = None,
+) -> Tensor:  # fmt: skip
+    """Convolution of x - x_zero_point with w - w_zero_point in int32.
+
+    A zero point of w is one number, or one for each output channel.
+    """
+    window = _window(node, x, w, group, auto_pad, dilations, kernel_shape, pads, strides)
+    return _conv(x, w, x_zero_point, w_zero_point, window, group)
+
+
+@operator("QLinearConv", since=10)
+def qlinear_conv(
+    node: Node, x: Tensor, x_scale: Tensor, x_zero_point: Tensor, w: Tensor, w_scale: Tensor,
+    w_zero_point: Tensor, y_scale: Tensor, y_zero_point: Tensor, bias: Tensor | None = None, *,
+    auto_pad: str = "NOTSET", dilations: Numbers | None = None, group: int = 1,
+    kernel_shape: Numbers | None = None, pads: Numbers | None = None,
+    strides: Numbers | None = None,
+) -> Tensor:  # fmt: skip
+    """Convolution of quantized tensors, quantized; the bias has the scale x_scale * w_scale."""
+    window = _window(node, x, w, group, auto_pad, dilations, kernel_shape, pads, strides)
+    total = _conv(x, w, x_zero_point, w_zero_point, window, group)
+    channels = (-1, *(1,) * (x.ndim - 2))
+    if bias is not None:
+        total = total + bias.reshape(channels)
+    by_channel = w_scale.reshape(()) if w_scale.numel() == 1 else w_scale.reshape(channels)
+    scale = x_scale.reshape(()) * by_channel / y_scale.reshape(())
+    return _requantized(total, scale, y_zero_point.reshape(()))
+
+
+# ---- matrix products -----------------------------------------------------------------------------
+
+
+def _matmul(a: Tensor, b: Tensor, a_zero: Tensor | None, b_zero: Tensor | None) -> Tensor:
+    """The product in int32; vectors as in NumPy."""
+    is_row, is_column = a.ndim == 1, b.ndim == 1
+    left, right = _int32(a), _int32(b)
+    left = left.unsqueeze(0) if is_row else left
+    right = right.unsqueeze(-1) if is_column else right
+    p = None if a_zero is None else _int32(_by_row(a_zero, True, True))
+    q = None if b_zero is None else _int32(_by_column(b_zero))
+    rows = left.shape[-2]
+    if p is not None and isinstance(rows, int) and rows < _FEW_ROWS:
+        left, p = left - p, None
+    total = _corrected(left @ right, left, right, p, q)
+    total = total.squeeze(-1) if is_column else total
+    return total.squeeze(-1 if is_column else -2) if is_row else total
+
+
+def _corrected(
+    total: Tensor, left: Tensor, right: Tensor, p: Tensor | None, q: Tensor | None,
+    terms: int | None = None,
+) -> Tensor:  # fmt: skip
+    """A product without zero points, less what the zero points p (left) and q (right) add to it."""
+    if p is not None:
+        total = total - p * right.sum(-2, keepdim=True, dtype=dtypes.int32)
+    if q is not None:
+        sums = left.sum(-1, keepdim=True, dtype=dtypes.int32)
+        if p is not None:
+            sums = sums - p * (left.shape[-1] if terms is None else terms)
+        total = total - q * sums
+    return total
+
+
+def _by_row(value: Tensor, has_rows: bool, has_columns: bool) -> Tensor:
+    """One number, or one for each row of a matrix (..., rows, columns)."""
+    if value.numel() == 1:
+        return value.reshape(())
+    return value.unsqueeze(-1) if value.ndim == 1 and has_rows and has_columns else value
+
+
+def _by_column(value: Tensor) -> Tensor:
+    """One number, or one for each column of a matrix (..., rows, columns)."""
+    return value.reshape(()) if value.numel() == 1 else value
+
+
+# ---- convolutions --------------------------------------------------------------------------------
+
+
+def _conv(
+    x: Tensor, w: Tensor, x_zero: Tensor | None, w_zero: Tensor | None, window: Window, group: int
+) -> Tensor:
+    """The convolution in int32."""
+    p = None if x_zero is None else _int32(x_zero.reshape(()))
+    q = None if w_zero is None else _int32(w_zero)
+    q = q if q is None else q.reshape(()) if q.numel() == 1 else q.reshape(-1, *(1,) * (w.ndim - 1))
+    each = w.shape[0] // group
+    if each < _FEW_ROWS:
+        moved = _int32(x) if p is None else _int32(x) - p
+        kernel = _int32(w) if q is None else _int32(w) - q
+        return moved.conv2d(kernel, None, group, window.strides, window.dilations, window.pads)
+    columns, out = _columns(_padded(x, p, window), window, group)
+    terms, filled = math.prod(w.shape[1:]), columns.shape[-2]
+    rows = w.reshape(group, each, terms)
+    if filled > terms:
+        rows = rows.pad((None, None, (0, filled - terms))).contiguous()
+    left, right = _int32(rows), _int32(columns)
+    if q is not None and q.ndim:
+        q = q.reshape(group, each, 1)
+    # the weight is the left factor: its zero point is q
+    total = _corrected(left @ right, left, right, q, p, terms)
+    return total.reshape(x.shape[0], w.shape[0], *out)
+
+
+def _padded(x: Tensor, zero: Tensor | None, window: Window) -> Tensor:
+    """The input with its zero point around it: that is what the padding stands for."""
+    around = (None, None, *window.pads)
+    if not any(sum(pair) for pair in window.pads):
+        return x
+    if zero is None:
+        return x.pad(around)
+    moved = (x.cast(dtypes.int16) - zero.cast(dtypes.int16)).pad(around)
+    return (moved + zero.cast(dtypes.int16)).cast(x.dtype)
+
+
+def _columns(x: Tensor, window: Window, group: int) -> tuple[Tensor, tuple[int, ...]]:
+    """The matrix of the windows (batch, group, terms, windows), and the shape of the windows."""
+    axes = len(window.kernel)
+    y = sliding_windows(x, window.kernel, window.strides, window.dilations)
+    out = y.shape[2 : 2 + axes]
+    y = y.permute(0, 1, *range(2 + axes, 2 + 2 * axes), *range(2, 2 + axes))
+    terms = x.shape[1] // group * math.prod(window.kernel)
+    y = y.reshape(x.shape[0], group, terms, math.prod(out))
+    missing = -terms % _WORD
+    return y.pad((None, None, (0, missing), None)).contiguous(), out
+
+
+def _window(
+    node: Node, x: Tensor, w: Tensor, group: int, auto_pad: str, dilations: Numbers | None,
+    kernel_shape: Numbers | None, pads: Numbers | None, strides: Numbers | None,
+) -> Window:  # fmt: skip
+    """The window of a convolution, after a check of the shapes."""
+    _check_integers(node, x, w)
+    sizes, kernel = batch_and_space(node, x), tuple(w.shape[2:])
+    fits = x.ndim == w.ndim and group > 0 and x.shape[1] == w.shape[1] * group
+    if not fits or w.shape[0] % group or (kernel_shape and tuple(kernel_shape) != kernel):
+        raise node.refuse(
+            f"the input has the shape {x.shape}, the weight {w.shape}, group is {group}, "
+            f"kernel_shape is {kernel_shape}",
+            "an input (N, C, *space) and a weight (M, C / group, *kernel)",
+        )
+    window = window_of(node, sizes, kernel, strides, dilations, pads, auto_pad)
+    for size, pair, extent in zip(sizes, window.pads, window.extents, strict=True):
+        if isinstance(size, int) and size + sum(pair) < extent:
+            raise node.refuse(
+                f"the kernel {kernel} is larger than the padded input {sizes}",
+                "more padding, or a smaller kernel",
+            )
+    return window
+
+
+# ---- common parts --------------------------------------------------------------------------------
+
+
+def _requantized(total: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
+    """Return total * scale + zero, rounded to nearest with ties to even, in the dtype of zero.
+
+    In float64 if the device has it: its product of an int32 and a float32 is exact.
+    """
+    wide = _widest_float(total)
+    moved = total.cast(wide) * scale.cast(wide) + zero.cast(wide)
+    return moved.round().clip(*RANGES[dtype_name(zero)]).cast(zero.dtype)
+
+
+def _widest_float(x: Tensor) -> DType:
+    devices = x.device if isinstance(x.device, tuple) else (x.device,)
+    computes = [registry.capabilities(each).compute for each in devices]
+    has_double = all(each is not None and dtypes.float64 in each.dtypes for each in computes)
+    return dtypes.float64 if has_double else dtypes.float32
+
+
+def _int32(x: Tensor) -> Tensor:
+    return x.cast(dtypes.int32)
+
+
+def _check_integers(node: Node, *values: Tensor) -> None:
+    for value in values:
+        if not isinstance(value, Tensor) or value.dtype not in (dtypes.int8, dtypes.uint8):
+            raise node.refuse(
+                f"a factor has the type {dtype_name(value)}", "int8 or uint8, or DequantizeLinear"
+            )
