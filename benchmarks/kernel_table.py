@@ -175,7 +175,7 @@ def human(number: int | None) -> str:
     return f"{number / 1000**step:.3g}{('', ' k', ' M', ' G', ' T')[step]}"
 
 
-def _beside(own: int, ideal: int, most: float) -> str:
+def _with_ratio(own: int, ideal: int, most: float) -> str:
     """A count with its ratio to the ideal, marked where that is more than it should be."""
     if not ideal:
         return human(own)
@@ -193,8 +193,8 @@ def line(program: Program, own: dict[str, Any], other: dict[str, Any]) -> str:
     goal = "-" if program.goal is None else str(program.goal)
     missed = program.goal is not None and own["kernels"] > program.goal
     kernels = f"{own['kernels']}{_mark(missed)}"
-    moved = _beside(own["moved"], own["ideal moved"], MOVED if program.goal == 1 else math.inf)
-    flops = _beside(own["flops"], own["ideal flops"], FLOPS)
+    moved = _with_ratio(own["moved"], own["ideal moved"], MOVED if program.goal == 1 else math.inf)
+    flops = _with_ratio(own["flops"], own["ideal flops"], FLOPS)
     return (
         f"| {program.name} | {kernels} | {goal} | {other.get('kernels', '-')} | "
         f"{moved} | {human(other.get('moved'))} | {human(own['ideal moved'])} | "

@@ -116,7 +116,7 @@ def tinygrad() -> Jobs:
     a, b = (peer.own(peers.vector(16, seed)) for seed in (1, 2))
     captured = peer.training()
 
-    class Anew(peers.Tinygrad):
+    class Rebuilt(peers.Tinygrad):
         def stepper(self, forward: Callable[[], Any], optimiser: Any) -> Callable[[], float]:
             def step() -> float:
                 with Context(TRAINING=1):
@@ -129,7 +129,7 @@ def tinygrad() -> Jobs:
 
     return {
         "record": _record(Tensor), "a + b": timed(lambda: (a + b).realize()),
-        "step": timed(Anew().training()), "captured": timed(captured),
+        "step": timed(Rebuilt().training()), "captured": timed(captured),
         "ResNet-50": _rescheduled(Tensor, _linear),
     }  # fmt: skip
 

@@ -237,13 +237,13 @@ def called(monkeypatch):
     def watch(module, name):
         real = getattr(module, name)
 
-        def told(*given, **named):
+        def recorded(*given, **named):
             result = real(*given, **named)
             if result is not given[0] and result not in ([], ()):
                 found.append(name)
             return result
 
-        monkeypatch.setattr(module, name, told)
+        monkeypatch.setattr(module, name, recorded)
 
     for module, name in {call for case in PASSES.values() for call in case.calls}:
         watch(module, name)
@@ -252,7 +252,7 @@ def called(monkeypatch):
 
 @pytest.mark.parametrize("arch", ["x86-64-v3", "x86-64-v4"])
 @pytest.mark.parametrize("name", PASSES)
-def test_what_a_pass_makes_stays_inside(name, arch, called):
+def test_results_of_passes_access_no_memory_out_of_bounds(name, arch, called):
     pytest.importorskip("weft_cpu_clang", reason="there is no plugin for this processor")
     case = PASSES[name]
     programs, changed = lowered(case, arch)

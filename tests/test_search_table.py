@@ -60,7 +60,9 @@ def test_a_plan_that_is_not_is_left(benchmarks, monkeypatch, ast, ours, best):
     assert not asked and row["again"] is None and benchmarks.ratio(row) == ours
 
 
-def test_what_cannot_be_timed_again_keeps_what_the_search_told(benchmarks, monkeypatch, ast):
+def test_a_plan_that_cannot_be_timed_again_keeps_the_ratio_of_the_search(
+    benchmarks, monkeypatch, ast
+):
     row, _ = row_of(benchmarks, monkeypatch, ast, 1.3, 1.0, "no answer within 10.0 s")
     assert benchmarks.ratio(row) == 1.3 and "no answer" in row["failed"][-1]
 
@@ -76,7 +78,7 @@ def test_a_page_has_one_table_for_each_number_of_threads(benchmarks, monkeypatch
     assert "more than 1.15 times as long in 1 of them" in text
 
 
-def test_a_process_is_told_how_many_threads_it_has(benchmarks, monkeypatch):
+def test_a_process_gets_its_number_of_threads(benchmarks, monkeypatch):
     def run(command, env, check):
         assert check and env["WEFT_CPU_THREADS"] == "2" and "--shared" in command
         Path(command[command.index("--rows") + 1]).write_text('{"rows": []}', encoding="utf-8")

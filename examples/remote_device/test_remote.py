@@ -21,7 +21,7 @@ def test_it_is_under_a_hundred_lines(file):
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_it_imports_nothing_but_the_door(file):
+def test_it_imports_only_the_plugin_api(file):
     tree = ast.parse(file.read_text())
     names = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
     names |= {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
@@ -51,7 +51,7 @@ def run(tmp_path):
     return python
 
 
-def test_tensors_compute_on_it_and_failures_are_told(run):
+def test_tensors_compute_on_it_and_failures_are_reported(run):
     code = """
 from weft import Tensor, dtypes
 from weft.device import Buffer, registry

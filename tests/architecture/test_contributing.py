@@ -110,7 +110,7 @@ def test_arguments_of_nodes_are_frozen_dataclasses():
                 assert "dataclass(frozen=True" in decorators, node.name
 
 
-def test_no_assertion_speaks_to_a_user():
+def test_no_assertion_reaches_a_user():
     found = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path, tree in sources().items()

@@ -62,7 +62,7 @@ def test_a_cell_that_is_edited_and_run_again(text):
         assert x.tolist() == [1.0, 2.0]
 
 
-def test_what_it_names_is_there(text):
+def test_named_commands_and_versions_exist(text):
     assert f"weft_api = {API_VERSION}" in text
     versions = re.findall(r"^\| (\d+)\.(\d+) \|", text, re.M)
     assert tuple(map(int, versions[-1])) == API_VERSION

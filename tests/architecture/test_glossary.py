@@ -76,7 +76,7 @@ def glossary() -> str:
     return HEADER + "".join(line for *_, line in sorted(found))
 
 
-def test_the_page_is_what_the_docstrings_say(request: pytest.FixtureRequest) -> None:
+def test_page_matches_docstrings(request: pytest.FixtureRequest) -> None:
     assert glossary() == Golden(PAGE, request.config.getoption("--update-golden"))
 
 

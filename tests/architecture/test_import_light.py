@@ -21,7 +21,7 @@ def test_import_weft():
     assert not any(name.startswith(("weft.host", "weft.testing", "weft.tools")) for name in loaded)
 
 
-def test_import_of_the_plugin_door():
+def test_import_of_the_plugin_api():
     loaded = modules_after("import weft.plugin")
     assert not {"numpy", "ctypes"} & loaded
     assert not any(name.startswith("weft_") for name in loaded)

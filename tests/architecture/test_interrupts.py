@@ -74,7 +74,7 @@ def test_every_except_lets_signals_through(path: Path) -> None:
     assert not found or name in ELSEWHERE, f"{name}: let_through(error) is missing at {found}"
 
 
-def test_what_it_finds() -> None:
+def test_swallowed_exceptions_are_found() -> None:
     tree = ast.parse("try: f()\nexcept (ValueError, OSError) as error: pass")
     assert swallowing(tree, None) == [2]
     tree = ast.parse("try: f()\nexcept OSError as error: let_through(error)")

@@ -105,7 +105,7 @@ def imports_from_outside():
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_a_package_is_imported_through_its_door(package):
+def test_a_package_is_imported_through_its_public_api(package):
     found = imports_from_outside()[package]
     assert len(found) <= LEFT.get(package, 0), (
         f"import from weft.{package} or a public module of it, or export the name there:\n"
@@ -135,12 +135,12 @@ def starred():
 
 
 @pytest.mark.parametrize(("door", "module"), list(starred()))
-def test_a_door_lists_all_public_names_of_the_modules_that_it_re_exports(door, module):
+def test_a_package_lists_all_public_names_of_re_exported_modules(door, module):
     listed, public = importlib.import_module(door).__all__, importlib.import_module(module).__all__
     assert [name for name in public if name not in listed] == []
 
 
-def test_what_is_left_is_there_still():
+def test_no_stale_exceptions():
     """A package that is mended leaves the table."""
     counted = Counter({package: len(found) for package, found in imports_from_outside().items()})
     assert {package for package in LEFT if not counted[package]} == set()

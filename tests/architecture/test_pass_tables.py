@@ -32,7 +32,7 @@ def tables() -> str:
     return table("pass of the scheduler", first) + "\n" + table("pass of the code generator", rest)
 
 
-def test_the_tables_are_what_the_passes_say(request: pytest.FixtureRequest) -> None:
+def test_tables_match_docstrings_of_passes(request: pytest.FixtureRequest) -> None:
     text = PAGE.read_text(encoding="utf-8")
     found = TABLES.search(text)
     assert found is not None, "CONTRIBUTING.md has no table of passes"

@@ -55,7 +55,7 @@ def test_every_module_is_named(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_what_is_named_is_there(page):
+def test_named_files_exist(page):
     text = page.read_text(encoding="utf-8")
     links = re.findall(r"\]\((?!http)([\w./-]+\.\w+)(?:#[\w-]+)?\)", text)
     assert [link for link in links if not (page.parent / link).exists()] == []
@@ -64,7 +64,7 @@ def test_what_is_named_is_there(page):
     assert [path for path in paths if not any(one.endswith(f"/{path}") for one in FILES)] == []
 
 
-def test_the_passes_of_code_generation_stand_in_their_order():
+def test_passes_of_code_generation_are_listed_in_order():
     assert rows_of(ROOT / "core" / "weft" / "codegen" / "README.md") == [
         step.name for step in generic_passes()
     ]

@@ -71,7 +71,7 @@ def test_no_example_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("name", SESSIONS)
-def test_sessions_print_what_they_say(name: str) -> None:
+def test_sessions_print_the_documented_output(name: str) -> None:
     examples = "\n".join(re.findall(r"```pycon\n(.*?)```", TEXT[name], re.S))
     test = doctest.DocTestParser().get_doctest(examples, {}, name, name, 0)
     assert test.examples

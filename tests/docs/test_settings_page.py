@@ -56,7 +56,7 @@ def page() -> str:
     )
 
 
-def test_the_page_is_what_the_settings_say(request: pytest.FixtureRequest) -> None:
+def test_page_matches_settings(request: pytest.FixtureRequest) -> None:
     assert page() == Golden(PAGE, request.config.getoption("--update-golden"))
 
 

@@ -47,7 +47,7 @@ def test_a_folder(route, tmp_path):
 
 
 @contextmanager
-def as_nobody():
+def as_unprivileged_user():
     """What the superuser may do everything to, as somebody else meets it."""
     if os.geteuid():
         yield
@@ -67,7 +67,7 @@ def test_a_forbidden_file(route, tmp_path):
         ROUTES[route](path)  # which imports what it needs
     path.write_bytes(b"1234")
     path.chmod(0)
-    with as_nobody(), pytest.raises(PermissionError) as caught:
+    with as_unprivileged_user(), pytest.raises(PermissionError) as caught:
         ROUTES[route](path)
     assert isinstance(caught.value, FileError) and caught.value.errno == errno.EACCES
     assert os.fspath(caught.value.filename) == os.fspath(path)
@@ -90,7 +90,7 @@ POSIX = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a system without p
 @POSIX
 @pytest.mark.parametrize("kind", NO_FILES)
 @pytest.mark.parametrize("route", ROUTES)
-def test_what_is_no_file_is_not_read(route, kind, tmp_path, monkeypatch):
+def test_special_files_are_not_read(route, kind, tmp_path, monkeypatch):
     """Nor waited for: a pipe that nobody writes to has no end."""
     monkeypatch.chdir(tmp_path)  # names of sockets are short
     NO_FILES[kind](Path("it"))
@@ -111,7 +111,7 @@ SAVERS = {
 @POSIX
 @pytest.mark.parametrize("kind", NO_FILES)
 @pytest.mark.parametrize("saver", SAVERS)
-def test_what_is_no_file_is_not_replaced(saver, kind, tmp_path, monkeypatch):
+def test_special_files_are_not_replaced(saver, kind, tmp_path, monkeypatch):
     """A device that is replaced by a file is gone for the whole machine."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(os, "replace", lambda *paths: pytest.fail("it was replaced"))
@@ -128,7 +128,7 @@ def test_a_folder_that_must_not_be_written(saver, tmp_path):
     SAVERS[saver](tmp_path / "before")  # which imports what it needs
     folder = tmp_path / "sealed"
     folder.mkdir(0o555)
-    with as_nobody(), pytest.raises(PermissionError) as caught:
+    with as_unprivileged_user(), pytest.raises(PermissionError) as caught:
         SAVERS[saver](folder / "a")
     assert isinstance(caught.value, FileError) and caught.value.errno == errno.EACCES
 
@@ -196,7 +196,7 @@ PROGRAM = "from weft import Tensor\n(Tensor([1.0, 2.0]) + 1).tolist()\n"
         ("def f():\n    return 1 / 0\nf()\n", "new", "ZeroDivisionError"),
     ],
 )
-def test_what_weft_compile_says_of_failures(program, out, told, tmp_path):
+def test_error_messages_of_weft_compile(program, out, told, tmp_path):
     Path(tmp_path, "taken").write_text("")
     Path(tmp_path, "program.py").write_text(program)
     done = command("--out", out, "program.py", folder=tmp_path)

@@ -32,7 +32,7 @@ def test_ties_share_their_gradient(name):
     np.testing.assert_allclose(got, [[0.5, 0, 0.5], [1 / 3] * 3], rtol=5e-3)
 
 
-def test_what_does_not_take_part_has_no_gradient():
+def test_unused_tensors_have_no_gradient():
     x, unused = Tensor([1.0], requires_grad=True), Tensor([1.0], requires_grad=True)
     (x * 2).sum().backward()
     assert unused.grad is None

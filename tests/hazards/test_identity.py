@@ -24,7 +24,7 @@ def test_writing_one_of_two_equal_tensors():
     assert (a.tolist(), b.tolist()) == ([1.0, 0.0, 0.0], [0.0, 0.0, 0.0])
 
 
-def test_random_numbers_are_drawn_anew():
+def test_random_numbers_differ_at_every_call():
     a, b = Tensor.rand(8), Tensor.rand(8)
     assert a.tolist() != b.tolist()
     assert a.tolist() == a.tolist()

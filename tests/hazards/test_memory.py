@@ -69,7 +69,7 @@ def test_an_out_of_memory_is_a_memory_error():
     assert isinstance(caught.value, OutOfMemory)
 
 
-def test_a_copy_for_python_takes_what_devices_keep(monkeypatch):
+def test_a_copy_to_python_frees_pooled_device_memory(monkeypatch):
     """Memory that waits for reuse is given back before Python is told that there is none."""
     pool = registry.open("REF").pool
     x = Tensor([1.0, 2.0], device="REF").realize()

@@ -56,7 +56,7 @@ def test_a_write_happens_once_however_little_of_it_is_read():
         lambda x: (x + 1).unsqueeze(0).expand(5, 2, 3).fuse() * 2,
     ],
 )
-def test_what_is_copied_to_another_device_stands_in_memory_first(change):
+def test_a_value_is_realized_before_a_copy_to_another_device(change):
     a = np.arange(6, dtype=np.int32).reshape(2, 3)
     value = change(Tensor(a, device="REF").realize())
     there, here = value.to("REF:1").tolist(), value.tolist()
@@ -73,7 +73,7 @@ def test_two_names_of_one_sharded_result_are_two_values():
 
 @pytest.mark.parametrize("axis", [0, None])
 @pytest.mark.parametrize("grouped", [False, True])
-def test_a_write_whose_parts_read_each_other_is_whole_or_not_at_all(axis, grouped):
+def test_a_write_of_mutually_dependent_shards_is_atomic(axis, grouped):
     x = Tensor([6, 12], device="REF").shard(THREE[:2], axis).realize()
     x += x.flip(0).contiguous()
     if grouped:

@@ -38,7 +38,7 @@ def read_at_once(values):
     return found
 
 
-def test_a_write_below_what_several_threads_read_is_carried_out_once(often):
+def test_a_pending_write_read_by_several_threads_runs_once(often):
     written = (START + 1) * 2
     wanted = [written.sum(0), (written * 3)[:, ::-1], written, written.sum(0)]
     for _ in range(40):
@@ -51,7 +51,7 @@ def test_a_write_below_what_several_threads_read_is_carried_out_once(often):
         np.testing.assert_array_equal(x.numpy(), written)
 
 
-def test_what_is_read_keeps_its_value_while_another_thread_has_it_overwritten(often):
+def test_a_read_value_survives_a_write_by_another_thread(often):
     for _ in range(40):
         x = Tensor(START).realize()
         before = x.flip(0) + 1

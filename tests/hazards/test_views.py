@@ -93,7 +93,7 @@ def test_views_of_a_sharded_tensor(axis):
     assert copy.tolist() == [4.0, 5.0, 6.0, 7.0]
 
 
-def test_views_of_what_is_on_its_way_to_a_file(tmp_path):
+def test_views_of_a_pending_copy_to_a_file(tmp_path):
     x = Tensor([[1, 2], [3, 4]]).to(f"disk:{tmp_path}/numbers")
     x[0, 1] = 9
     row = x[1]
@@ -132,7 +132,7 @@ def test_a_file_is_written_through_contiguous_views(tmp_path):
         x.bitcast("int32")[0, :1] = 0
 
 
-def test_what_was_computed_of_a_part_of_a_file_keeps_its_value(tmp_path):
+def test_values_computed_from_a_window_of_a_file_survive_a_write(tmp_path):
     x = stored(tmp_path, [[1, 2], [3, 4]])
     window = x[1].realize()
     doubled = x[1].to("REF") * 2, window.to("REF") * 2, x[0].to("REF")
@@ -159,7 +159,7 @@ def test_two_thousand_updates_wait():
     assert x.tolist() == [2001.0, 2002.0]
 
 
-def test_bits_are_read_whose_base_is_computed_with_them():
+def test_bitcasts_are_read_with_their_base_in_one_schedule():
     x = Tensor(np.arange(4, dtype=np.uint8).reshape(2, 2)).to("REF")
     bits, turned = x.bitcast("int8"), x.T.bitcast("int8")
     bits.kernelize(turned)

@@ -54,7 +54,7 @@ def test_assign_in_a_loop_without_realize():
     assert total.tolist() == [50.0, 100.0, 150.0]
 
 
-def test_an_assign_that_nobody_asks_for_is_still_seen_by_later_reads():
+def test_an_unrealized_assign_is_seen_by_later_reads():
     a = Tensor([1.0, 2.0]).realize()
     a += 1
     b = a * 10
@@ -110,7 +110,7 @@ def test_two_writers_of_one_memory_of_which_one_is_reached_through_a_constant():
     assert t.tolist() == [[4, 9], [16, 25]] and other.tolist() == [[1, 1], [1, 1]]
 
 
-def test_what_was_brought_elsewhere_and_back_before_two_writes_of_one_memory():
+def test_a_round_trip_copy_before_two_writes_of_one_buffer():
     for change in (2, 3):
         x = (Tensor([1.0, 2.0, 3.0]) + 0).realize()
         there_and_back = x.to("REF").to(x.device)
@@ -121,7 +121,7 @@ def test_what_was_brought_elsewhere_and_back_before_two_writes_of_one_memory():
 
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("rounds", [1, 2, 3])
-def test_twins_in_one_memory_write_what_turns_out_to_be_a_constant(rounds, first):
+def test_aliases_write_a_value_that_folds_to_a_constant(rounds, first):
     data = np.array([3, 5, 4, 2], dtype=np.int32)
     one = Tensor(data).realize()
     other = one.contiguous()

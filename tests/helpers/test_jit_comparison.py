@@ -26,7 +26,7 @@ def test_results_are_read_in_any_container():
         ("a", "b"),
     ],
 )
-def test_differences_are_told(one, other):
+def test_differences_are_reported(one, other):
     with pytest.raises(AssertionError):
         same(one, other)
 
@@ -45,7 +45,7 @@ def test_a_program_is_run_both_ways():
         both(program, CALLS)
 
 
-def test_what_differs_when_captured_is_told():
+def test_differences_of_captured_functions_are_reported():
     def program(wrap):
         step = wrap(lambda x: x * 2)
         return [hasattr(step, "replays"), step(Tensor([1.0]))]

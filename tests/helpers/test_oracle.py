@@ -39,7 +39,7 @@ def test_floats(op, dtype):
             assert got == expected or (got != got and expected != expected), (op, a, b)
 
 
-def test_it_stands_in_for_the_engine():
+def test_it_replaces_the_engine():
     with evaluated_by_oracle():
         x = Tensor([[1.0, 2.0], [3.0, 4.0]], device="HOST")
         assert (x @ x + 1).tolist() == [[8.0, 11.0], [16.0, 23.0]]
@@ -52,7 +52,7 @@ def test_values_can_be_given():
     assert got.tolist() == [9, 16]
 
 
-def test_what_is_no_tensor_graph():
+def test_other_graphs_are_refused():
     with pytest.raises(SpecError):
         evaluate(UOp(Ops.BARRIER))
 

@@ -26,7 +26,7 @@ def test_a_program_does_the_same_in_all_libraries(kind):
     assert all(np.array_equal(expected[name], found[name]) for name in expected)
 
 
-def test_what_programs_are_made_of():
+def test_programs_cover_all_kinds_of_lines():
     text = "\n".join(line for seed in range(150) for line in program(Seeded(seed)))
     views = ("flip", "transpose", "reshape", "view", "bits", "squeeze", "diagonal", "windows")
     others = ("expand", "unstack", "copy", "twin", "cast", "compute", "realize", "kernelize")

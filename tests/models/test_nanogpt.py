@@ -44,7 +44,7 @@ def test_resuming_is_bit_exact_with_dropout_and_across_epochs(tmp_path, bf16):
     assert whole.train.state_dict() == second.train.state_dict()
 
 
-def test_what_was_saved_is_needed(tmp_path):
+def test_every_part_of_the_saved_state_is_needed(tmp_path):
     first = trainer()
     first.run(6)
     first.save(tmp_path / "run.safetensors")

@@ -46,7 +46,7 @@ SHARED = {"SHARED_FROM": 0, "IN_ROW_FROM": 0, "PART": 8}  # of the device that h
 
 
 @contextmanager
-def anew(**overrides):
+def uncached(**overrides):
     """Programs and schedules made otherwise than usual, and by nobody found again."""
     with settings.override(CACHE=0, **overrides):
         forget_programs()
@@ -79,7 +79,7 @@ def test_of_small_sizes_as_of_large_ones(name, monkeypatch):
         runner = pytest.importorskip("weft_cpu_clang.runner")
         for constant, value in SHARED.items():
             monkeypatch.setattr(runner, constant, value)
-    with anew(REDUCEOP_SPLIT_THRESHOLD=16):
+    with uncached(REDUCEOP_SPLIT_THRESHOLD=16):
         run(name, 1, 200, HERE)
 
 
@@ -88,7 +88,7 @@ WAYS = [{"NOOPT": 1}, {"GROUP_KERNELS": 0, "FUSE_ARANGE": 0}, {"MAX_KERNEL_BUFFE
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
 def test_of_other_kernels(way):
-    with anew(**way):
+    with uncached(**way):
         for place, name in enumerate(FAMILIES):
             run(name, 1, 300 + place, "REF")
 

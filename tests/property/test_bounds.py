@@ -59,7 +59,7 @@ def test_sums_of_products(arch: str, seed: int) -> None:
 
 @FEW
 @given(*CASES)
-def test_what_indices_choose(arch: str, seed: int) -> None:
+def test_random_lookups(arch: str, seed: int) -> None:
     items = RandomLookup(seed).result.schedule()
     check(arch, *(item.ast for item in items if item.ast.op is Ops.SINK))
 

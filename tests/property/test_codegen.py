@@ -305,13 +305,13 @@ def test_sums_that_are_kept_and_packed(seed: int, choice: int) -> None:
 
 @SOME
 @given(SEEDS)
-def test_what_indices_choose(seed: int) -> None:
+def test_random_lookups(seed: int) -> None:
     check_lookup(seed, (PLAIN, VECTOR, WHOLE, GRID)[seed % 4])
 
 
 @SOME
 @given(SEEDS, SEEDS)
-def test_what_indices_choose_with_any_legal_optimisations(seed: int, choice: int) -> None:
+def test_random_lookups_with_any_legal_optimisations(seed: int, choice: int) -> None:
     target, kinds = ((WHOLE, ALL_KINDS), (GRID, KINDS_ON_A_GRID))[seed % 2]
     check_lookup(seed, target, random_choice(choice, kinds), prepared=choice % 3 == 0)
 

@@ -119,7 +119,7 @@ def test_rounding(a):
 
 
 @given(st.data())
-def test_where_broadcasts_three(data):
+def test_where_broadcasts_three_operands(data):
     shapes = data.draw(hnp.mutually_broadcastable_shapes(num_shapes=3, max_dims=3, max_side=3))
     c, a, b = shapes.input_shapes
     cond = data.draw(hnp.arrays(np.bool_, c))

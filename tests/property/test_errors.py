@@ -114,7 +114,7 @@ def test_a_missing_name_is_an_attribute_error(name: str) -> None:
         getattr(Tensor([1]), name)
 
 
-def test_what_does_not_broadcast_reads_no_memory() -> None:
+def test_values_that_do_not_broadcast_are_refused() -> None:
     """Values that do not fit the places they are put at are refused, not read beyond their end."""
     x = Tensor([[1, 0, 1], [0, 1, 1]], device="REF")
     index = Tensor([0, 1, 1, 0], device="REF")

@@ -59,7 +59,7 @@ def test_a_zero_keeps_its_sign(name, device):
 
 
 @pytest.mark.parametrize("kind, unit", [("float32", 2.5), ("float64", 2.5)])
-def test_cosine_is_exact_beside_its_zeros(kind, unit):
+def test_cosine_is_exact_near_its_zeros(kind, unit):
     halves = np.arange(-3000, 3000, 7) + 0.5
     at = np.concatenate([(halves * math.pi).astype(kind), (halves * 300 * math.pi).astype(kind)])
     truth = np.cos(at.astype(np.longdouble))

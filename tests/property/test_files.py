@@ -212,7 +212,7 @@ def check(name: str, seed: int) -> bool:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_what_is_whole_is_read(name: str) -> None:
+def test_complete_files_are_read(name: str) -> None:
     make, load = FORMATS[name]
     assert len(found(make(), 7, load)) > 0 and isinstance(found(make(), 7, load), list)
 
@@ -260,7 +260,7 @@ STARTS = {sparse_safetensors: 96, sparse_npy: 128, sparse_gguf: 64, sparse_tar: 
 
 
 @pytest.mark.parametrize("make", STARTS)
-def test_of_a_file_of_gigabytes_only_what_is_used_is_read(make, tmp_path: Path) -> None:
+def test_only_used_parts_of_a_large_file_are_read(make, tmp_path: Path) -> None:
     resource = pytest.importorskip("resource", reason="only Unix says how much memory was taken")
     load = make(tmp_path / "large")
     with open(tmp_path / "large", "r+b") as file:

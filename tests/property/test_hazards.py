@@ -27,7 +27,7 @@ def test_writes(data):
 @pytest.mark.parametrize("overrides", [{"SPEC": 1}, {"MAX_KERNEL_BUFFERS": 3}], ids=str)
 @settings(max_examples=examples(15))
 @given(data=st.data())
-def test_writes_whatever_the_settings(overrides, data):
+def test_writes_under_all_settings(overrides, data):
     run(Drawn(data.draw), **overrides)
 
 

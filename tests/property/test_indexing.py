@@ -215,7 +215,7 @@ def test_values_behind_a_mask_are_as_many_as_it_holds(mask, value):
     assert x.tolist() == [7, 7, 20]
 
 
-def test_leading_axes_of_one_are_dropped_from_what_is_written():
+def test_leading_axes_of_one_are_dropped_from_written_values():
     x = Tensor([[1, 2], [3, 4]])
     x[0, 0] = Tensor([9])
     x[1] = np.array([[[7, 8]]])

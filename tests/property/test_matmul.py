@@ -86,7 +86,7 @@ def test_einsum(formula, shapes):
 
 
 @pytest.mark.parametrize("formula", ["ij,jk->ik", "ij->ijk", "i->i", "ij->ii"])
-def test_einsum_says_what_is_wrong(formula):
+def test_einsum_reports_errors(formula):
     with pytest.raises(ArgumentError):
         Tensor.einsum(formula, Tensor(random((2, 3))))
 

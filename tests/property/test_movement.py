@@ -159,7 +159,7 @@ def test_named_moves():
         (lambda x: x + Tensor([1, 2]), ShapeError),
     ],
 )
-def test_what_does_not_fit_is_said(wrong, error):
+def test_errors_name_the_arguments(wrong, error):
     with pytest.raises(error) as caught:
         wrong(Tensor(filled((2, 3))))
     assert caught.value.asked

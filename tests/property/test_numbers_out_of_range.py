@@ -153,7 +153,7 @@ def test_no_number_wraps(number):
     ],
 )
 @pytest.mark.parametrize("number", [300, np.int64(300), np.uint16(300)])
-def test_what_is_written_is_checked(write, number):
+def test_written_numbers_are_checked(write, number):
     with pytest.raises((OutOfRange, WeftError)) as caught:
         write(Tensor([1, 2], dtype="uint8"), number)
     assert "300" in str(caught.value)

@@ -58,7 +58,7 @@ def test_recording_changes_no_result(data):
     assert all(parent in known for _, parent, *_ in made["steps"])
 
 
-def test_what_was_captured_is_made_again_the_same(tmp_path_factory):
+def test_captured_programs_are_reproduced(tmp_path_factory):
     folder = tmp_path_factory.mktemp("captured")
 
     # never fewer than 25: the first examples are the simplest, and some run no kernel

@@ -84,7 +84,7 @@ def below(node: UOp, avoid: UOp | None = None) -> set[UOp]:
     return found
 
 
-def needed_with_what_follows(order: list[UOp], writers: dict[UOp, UOp]) -> set[UOp]:
+def needed_with_successors(order: list[UOp], writers: dict[UOp, UOp]) -> set[UOp]:
     return {
         version
         for version, writer in writers.items()
@@ -143,7 +143,7 @@ def test_both_passes_are_their_definitions(part: int) -> None:
         order = list(drawn(random.Random(seed)).toposort())[:-1]
         writers = {version: found[0] for version, found in assigns.pending_writes(order).items()}
         mixed = assigns._read_with_writer(order, writers)
-        assert mixed == needed_with_what_follows(order, writers), seed
+        assert mixed == needed_with_successors(order, writers), seed
         moved = assigns._read_at_other_elements(order, writers)
         assert moved == read_elsewhere(writers), seed
         seen += len(mixed) + len(moved)

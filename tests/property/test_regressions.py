@@ -21,7 +21,7 @@ def test_kernelize_of_a_write_keeps_the_value_of_its_readers():
 
 
 @pytest.mark.parametrize("is_kernel", [False, True])
-def test_kernels_left_behind_run_before_what_they_read_is_overwritten(is_kernel):
+def test_pending_kernels_run_before_their_inputs_are_overwritten(is_kernel):
     a = tensor(3, 4)
     twice = (a + a).kernelize()
     a += 1
@@ -41,7 +41,7 @@ def test_schedule_takes_readers_along():
     assert twice.tolist() == [6, 8]
 
 
-def test_a_write_that_is_run_for_its_reading_hurts_nobody_either():
+def test_a_write_run_for_a_reader_keeps_other_values():
     a = tensor(1, 2)
     before = a + a
     a += 1
@@ -64,7 +64,7 @@ def test_copies_of_two_versions_at_once():
     assert c.tolist() == [21, 60]
 
 
-def test_writers_that_read_what_the_other_overwrites():
+def test_two_writers_that_read_each_others_old_value():
     a, b = tensor(1, 2), tensor(10, 20)
     total = a + b
     a.assign(total)
@@ -101,7 +101,7 @@ def test_places_that_are_divided_are_added_up_once(device):
 
 
 @pytest.mark.parametrize("device", ["REF", None])
-def test_what_is_padded_around_a_result_is_no_negative_zero(device):
+def test_padding_is_positive_zero(device):
     x = Tensor([1.0, 2.0], device=device).realize()
     for y in (-x, x * -3, x.cat(x), x.roll(1), (x < 2).where(x, -0.0)):
         edges = y.pad(((1, 1),)).numpy()[[0, -1]]

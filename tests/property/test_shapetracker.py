@@ -132,7 +132,7 @@ def draw_chain(draw, longest=6):
 
 
 @given(st.data())
-def test_a_chain_of_moves_is_what_numpy_makes_of_it(data):
+def test_a_chain_of_movement_ops_equals_numpy(data):
     shape, memory, expected, moves = draw_chain(data.draw)
     tracker = ShapeTracker.from_shape(shape)
     for name, arg in moves:
@@ -144,7 +144,7 @@ def test_a_chain_of_moves_is_what_numpy_makes_of_it(data):
 
 
 @given(st.data())
-def test_merged_views_are_what_the_unmerged_ones_are(data):
+def test_merged_views_equal_unmerged_views(data):
     shape, memory, expected, moves = draw_chain(data.draw)
     views = [View.create(shape)]
     for name, arg in moves:
@@ -188,7 +188,7 @@ def _fits(shape, name, arg):
 
 
 @given(st.data())
-def test_what_loses_or_repeats_elements_has_no_inverse(data):
+def test_only_permutations_have_an_inverse(data):
     shape, memory, expected, moves = draw_chain(data.draw)
     tracker = ShapeTracker.from_shape(shape)
     for name, arg in moves:
@@ -200,7 +200,7 @@ def test_what_loses_or_repeats_elements_has_no_inverse(data):
 
 
 @given(st.data())
-def test_symbolic_shapes_are_what_each_value_of_the_variable_makes_of_them(data):
+def test_symbolic_shapes_equal_concrete_ones_for_each_value(data):
     draw = data.draw
     n = Variable("n", 1, 4)
     m = draw(st.integers(1, 3))

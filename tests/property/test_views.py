@@ -62,6 +62,6 @@ def test_programs_in_files(data):
 
 @settings(max_examples=examples(40))
 @given(data=st.data())
-def test_gradients_of_writes_through_views_beside_torch(data):
+def test_gradients_of_writes_through_views_equal_torch(data):
     pytest.importorskip("torch")
     check_gradients(Drawn(data.draw))

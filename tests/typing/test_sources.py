@@ -76,6 +76,6 @@ def test_no_error_is_added(errors):
     assert not more, "\n".join(line for package in sorted(more) for line in errors[package])
 
 
-def test_what_is_left_is_there_still(errors):
+def test_no_stale_exceptions(errors):
     """A package that is mended leaves the table."""
     assert set(LEFT) <= set(errors), dict.fromkeys(set(LEFT) - set(errors), 0)

@@ -127,7 +127,7 @@ def test_numbers_are_compared_to_the_digits_written() -> None:
     assert not checker("[2, 1.0]\n", "[3, 1.0]\n", 0)
 
 
-def test_the_walk_finds_the_doors() -> None:
+def test_docstrings_of_public_names_are_found() -> None:
     assert {"Tensor.sum", "nn.Linear", "optim.Adam", "io.safe_load", "jit"} <= set(EXAMPLES)
     assert len(EXAMPLES) > 350
     assert weft.Tensor is Tensor

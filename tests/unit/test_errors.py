@@ -283,8 +283,8 @@ with settings.override(DEBUG="yes"):
 # a sentence between the title and the program, where the program does not say it all
 NOTES = {
     "A step outside of training": (
-        "A layer such as `nn.Dropout` or `nn.BatchNorm2d` ran in inference mode because no mode was "
-        "set."
+        "A layer such as `nn.Dropout` or `nn.BatchNorm2d` ran in inference mode because no mode "
+        "was set."
     ),
 }
 ALL = {title: code.strip() for group in MISTAKES.values() for title, code in group.items()}
@@ -358,7 +358,7 @@ def test_a_mistake_is_answered(title: str) -> None:
 
 
 @pytest.mark.parametrize("title", ALL)
-def test_nothing_else_is_told(title: str) -> None:
+def test_one_traceback_without_internal_frames(title: str) -> None:
     """One traceback, which ends in this package, and begins in the user's own line."""
     error = error_of(ALL[title])
     assert error.__cause__ is None

@@ -115,7 +115,7 @@ def near(found: Any, expected: Any) -> bool:
 
 
 @pytest.mark.parametrize("idiom", IDIOMS, ids=lambda idiom: idiom.name)
-def test_an_idiom_works_or_says_what_to_write(idiom: Idiom, tmp_path: Path) -> None:
+def test_an_idiom_works_or_suggests_an_alternative(idiom: Idiom, tmp_path: Path) -> None:
     if idiom.hint is not None:
         with pytest.raises((weft.WeftError, AttributeError)) as error:
             run(idiom, None, tmp_path)
@@ -129,7 +129,7 @@ def test_an_idiom_works_or_says_what_to_write(idiom: Idiom, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "idiom", [i for i in IDIOMS if "torch" in i.marks], ids=lambda idiom: idiom.name
 )
-def test_an_idiom_of_pytorch_gives_what_pytorch_gives(idiom: Idiom, tmp_path: Path) -> None:
+def test_an_idiom_of_pytorch_equals_pytorch(idiom: Idiom, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason="PyTorch says what its idioms give")
     assert idiom.value is not None
     found, expected = plain(run(idiom, torch, tmp_path)), plain(eval(idiom.value))

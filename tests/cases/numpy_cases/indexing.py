@@ -60,7 +60,7 @@ def _as_ours(draw: Draw, index: tuple[Any, ...]) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _told(index: tuple[Any, ...]) -> str:
+def _described(index: tuple[Any, ...]) -> str:
     shown = [f"{i.dtype}{list(i.shape)}" if hasattr(i, "shape") else str(i) for i in index]
     return f"[{', '.join(shown)}]"
 
@@ -84,14 +84,14 @@ def reading(draw: Draw) -> None:
     for _ in range(3):
         index = an_index(draw, shape)
         got, want = x[_as_ours(draw, index)], a[index]
-        text = f"{kind}{list(shape)}{_told(index)}"
+        text = f"{kind}{list(shape)}{_described(index)}"
         if want.size > _LARGEST:
             continue
         draw.ask(text, got, want, kind)
         if want.ndim and draw.chance(0.5):
             further = an_index(draw, want.shape)
             if want[further].size <= _LARGEST:
-                told = text + _told(further)
+                told = text + _described(further)
                 draw.ask(told, got[_as_ours(draw, further)], want[further], kind)
         if kind in WHOLE and want.size:
             total = want * numpy.asarray(3, want.dtype) - want.max()
@@ -100,7 +100,7 @@ def reading(draw: Draw) -> None:
     if kind != "bool" and a[same].size <= _LARGEST:
         ours = _as_ours(draw, same)
         want = applied(lambda p, q: p * q, kind, a[same], rounded(a[same] + a[same], kind))
-        draw.ask(f"{kind} twice {_told(same)}", x[ours] * (x + x)[ours], want, kind)
+        draw.ask(f"{kind} twice {_described(same)}", x[ours] * (x + x)[ours], want, kind)
 
 
 def summed(kind: str) -> str:
@@ -130,7 +130,7 @@ def writing(draw: Draw) -> None:
         given = tuple(1 if draw.chance(0.2) else n for n in target)
         given = given[draw.integer(0, len(given)) if draw.chance(0.3) else 0 :]
         how = draw.choice(["value", "value", "number", "add", "self"])
-        told += f"{_told(index)} {how}"
+        told += f"{_described(index)} {how}"
         ours = _as_ours(draw, index)
         if how == "number":
             x[ours], a[index] = 1, 1
@@ -247,7 +247,7 @@ def _of_places(draw: Draw, x: Any, at: Any) -> tuple[str, Any, Any]:
     """A move of values, and of the places that they come from."""
     if at.ndim and draw.chance(0.4):
         index = an_index(draw, at.shape)
-        return _told(index), x[_as_ours(draw, index)], at[index]
+        return _described(index), x[_as_ours(draw, index)], at[index]
     return draw.choice(_OF_PLACES)(draw, x, at) or ("nothing", x, at)
 
 

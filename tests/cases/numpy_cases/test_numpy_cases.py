@@ -64,7 +64,7 @@ def test_wrong_values_dtypes_and_shapes_are_found(asked):
             asked(lambda draw: draw.tensor(one), other)
 
 
-def test_what_may_be_off_by_how_much(asked):
+def test_tolerance(asked):
     off = np.float32([1 + 2**-22, 0.0])
     asked(lambda draw: draw.tensor(off), np.float32([1, -0.0]), near=2)
     with pytest.raises(Mismatch):
@@ -98,7 +98,7 @@ def test_indices_are_numpys():
         array[indexing.an_index(draw, array.shape)]
 
 
-def test_the_order_of_what_is_no_number():
+def test_sort_order_of_nan():
     values, places = reductions.ordered(np.float32([np.nan, 1, -0.0, 0, np.nan]), 0, False)
     assert places.tolist() == [2, 3, 1, 0, 4] and np.isnan(values[3:]).all()
     assert reductions.ordered(np.array([1, 2, 1]), 0, True)[1].tolist() == [1, 0, 2]

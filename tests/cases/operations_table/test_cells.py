@@ -33,7 +33,7 @@ def test_equal_answers():
         (lambda x: (x == 0).where(0.0, x * 0.5), "not -0.0"),
     ],
 )
-def test_what_is_wrong_is_said(call, words):
+def test_mismatches_are_described(call, words):
     with pytest.raises(Wrong, match=words):
         run(dataclasses.replace(HALVES, call=call), dtypes.float32, "REF")
 

@@ -26,7 +26,7 @@ def test_methods_capture_for_each_instance():
     assert set(nn.state.get_state_dict(models[0])) == {"w"}
 
 
-def test_copies_of_an_instance_do_not_share_what_was_recorded():
+def test_copies_of_an_instance_do_not_share_recordings():
     import copy
 
     class Model:

@@ -242,7 +242,7 @@ def test_state_that_is_not_computed_yet():
     both(program)
 
 
-def test_keywords_in_any_order_and_beside_positions():
+def test_keywords_in_any_order_and_positional_arguments():
     def program(wrap):
         step, found = wrap(lambda x, y, z: x + 2 * y + 3 * z), []
         for i in range(CALLS):
@@ -253,7 +253,7 @@ def test_keywords_in_any_order_and_beside_positions():
     both(program)
 
 
-def test_instances_do_not_share_what_their_methods_recorded():
+def test_instances_do_not_share_recordings_of_methods():
     class Model:
         def __init__(self, by):
             self.by = Tensor([by]).realize()
@@ -267,7 +267,7 @@ def test_instances_do_not_share_what_their_methods_recorded():
         assert [m(Tensor([float(i)])).item() for m in models] == [2.0 * i, 3.0 * i]
 
 
-def test_what_python_does_to_what_it_reaches_goes_on():
+def test_python_side_effects_on_reachable_objects_continue():
     seen = []
     step = jit(lambda x: (seen.append(len(seen)), x + len(seen))[1])
     found = [step(Tensor([0.0])).item() for _ in range(CALLS)]
@@ -291,7 +291,7 @@ def test_a_function_that_computes_nothing():
     assert jit(lambda: None)() is None
 
 
-def test_random_numbers_are_drawn_anew():
+def test_random_numbers_differ_at_every_call():
     def program(wrap):
         step = wrap(lambda x: x + Tensor.rand(3))
         return [step(vector(0)) for _ in range(CALLS)]

@@ -193,7 +193,7 @@ def _in_numpys_memory_with_steps():
         _in_numpys_memory_with_steps,
     ],
 )
-def test_a_value_that_changes_is_seen_wherever_it_stands(place, monkeypatch):
+def test_changed_python_values_are_detected(place, monkeypatch):
     monkeypatch.setenv("WEFT_HAZARD_VALUE", "0")
     function, set_to = place()
     step = jit(function)

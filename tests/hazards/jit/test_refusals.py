@@ -110,7 +110,7 @@ def test_an_async_method_is_refused_where_its_class_is_made():
                 return x
 
 
-def test_what_an_async_generator_would_give_is_refused():
+def test_async_generators_are_refused():
     step = jit(lambda x: _gives_later(x))
     with pytest.raises(CaptureError, match="cannot return a async_generator"):
         step(Tensor([1.0]))

@@ -5,7 +5,7 @@ from weft import Tensor, jit, settings
 from weft.engine import stats
 
 
-def test_what_is_constant_is_computed_once():
+def test_constants_are_computed_once():
     @jit
     def step(x):
         table = (Tensor(numbers(4, 4)) @ Tensor(numbers(4, 4)).exp()).sum(0)

@@ -71,7 +71,7 @@ def test_tensors_out_of_sight_are_watched():
     assert made.replays > CALLS
 
 
-def test_what_is_computed_of_hidden_tensors_alone_is_not_constant():
+def test_functions_of_hidden_tensors_are_not_constant():
     hidden = __import__("types").ModuleType("numpy.hidden")
 
     def program(wrap):

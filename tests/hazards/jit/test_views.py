@@ -7,7 +7,7 @@ from helpers.jit_comparison import CALLS, both, numbers
 from weft import Tensor, Variable, jit
 
 
-def test_a_view_outside_sees_what_is_written_inside():
+def test_a_view_outside_sees_writes_inside():
     def program(wrap):
         x = Tensor(numbers(3, 4)).realize()
         row, flipped = x[1], x.flip(0)
@@ -85,7 +85,7 @@ def test_an_argument_in_the_memory_of_a_state_that_waits_to_be_written():
 
 
 @pytest.mark.parametrize("state", ["settled", "computed before its base"])
-def test_bits_of_what_is_written_follow_every_replay(state):
+def test_bitcasts_of_written_memory_follow_every_replay(state):
     def program(wrap):
         x = Tensor(numbers(3, 4)).realize()
         y = x + 1 if state != "settled" else x
@@ -220,7 +220,7 @@ def test_a_view_of_a_copy_that_no_name_refers_to_is_written():
 @pytest.mark.parametrize(
     "repeat", [lambda x: x.expand(4, 3), lambda x: x[0].expand(5, 3), lambda x: x.unfold(1, 2, 1)]
 )
-def test_a_result_that_repeats_elements_of_what_is_not_given_cannot_be_written(repeat):
+def test_a_result_with_repeated_elements_of_an_intermediate_is_not_writable(repeat):
     step = jit(lambda x: repeat(x * 2))
     for i in range(CALLS):
         result = step(Tensor(numbers(1, 3, seed=i)).realize())

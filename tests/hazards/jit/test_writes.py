@@ -4,7 +4,7 @@ from helpers.jit_comparison import CALLS, both, numbers
 from weft import Tensor, jit
 
 
-def test_views_of_an_input_keep_what_they_were_when_it_is_written():
+def test_views_of_an_input_after_a_write_to_it():
     def program(wrap):
         @wrap
         def step(x):
@@ -21,7 +21,7 @@ def test_views_of_an_input_keep_what_they_were_when_it_is_written():
     both(program)
 
 
-def test_results_that_are_the_old_value_of_what_is_assigned():
+def test_results_with_the_old_value_of_assigned_state():
     def program(wrap):
         a = Tensor(numbers(4, 4)).realize()
 
@@ -100,7 +100,7 @@ def test_writes_to_state_persist_without_realize():
     both(program, CALLS - 2)
 
 
-def test_views_of_state_keep_what_they_were_when_it_is_written():
+def test_views_of_state_after_a_write_to_it():
     def program(wrap):
         a = Tensor(numbers(3, 3)).realize()
 

@@ -58,7 +58,7 @@ def test_the_index_of_a_launch_is_a_loop():
     assert store_heavy_loops([DATA, index, *stores(MOST_STORES + 1, index)]) == {index}
 
 
-def test_a_barrier_stands_at_their_head():
+def test_a_barrier_at_the_head_of_the_loop():
     loop, barrier = opened(0), '    __asm__ volatile("");'
     for count in (1, MOST_STORES + 1):
         uops = UOp.sink(*stores(count, loop)).toposort()

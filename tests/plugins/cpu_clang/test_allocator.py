@@ -55,7 +55,7 @@ def test_wrap_writes_through(allocator):
     assert owner == b"abcdefgh"
 
 
-def test_wrap_refuses_what_must_not_be_written(allocator):
+def test_wrap_refuses_read_only_memory(allocator):
     assert allocator.wrap(memoryview(b"constant")) is None
 
 

@@ -43,7 +43,7 @@ def test_data_caches_are_found_by_level(tmp_path):
         files(1, "Data", "0K"),
     ],
 )
-def test_what_the_system_does_not_say_is_as_usual(tmp_path, broken):
+def test_unreported_cache_sizes_have_defaults(tmp_path, broken):
     assert caches(folder_of(tmp_path, index0=broken)) == []
     usual = MachineModel()
     found = machine_model([])

@@ -23,7 +23,7 @@ def rows_of(tensor):
 
 
 @pytest.mark.parametrize("columns, kept", [(20_000, True), (ROW_BYTES // 4 + 1, False)])
-def test_exponentials_of_a_long_row_are_kept_while_there_is_room(columns, kept):
+def test_exponentials_of_long_rows_are_buffered_up_to_a_limit(columns, kept):
     numbers = np.random.default_rng(2).standard_normal((3, columns)).astype(np.float32)
     numbers[1, 7] = np.inf
     x = Tensor(numbers, device="CPU").realize()
@@ -35,7 +35,7 @@ def test_exponentials_of_a_long_row_are_kept_while_there_is_room(columns, kept):
 
 
 @pytest.mark.parametrize("name", ["sin", "cos", "tan"])
-def test_the_reduction_of_large_arguments_stands_behind_a_branch(name):
+def test_range_reduction_of_large_arguments_is_in_a_branch(name):
     numbers = np.random.default_rng(3).uniform(-9, 9, 4096).astype(np.float32)
     numbers[1000:1003] = [1e9, -3e20, 2.0**17]
     x = Tensor(numbers, device="CPU").realize()

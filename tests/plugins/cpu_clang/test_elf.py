@@ -82,7 +82,7 @@ def test_missing_function_is_named(loaded):
     assert "absent" in (caught.value.because or "")
 
 
-def test_symbol_that_nobody_has(bench):
+def test_undefined_symbol(bench):
     source = "extern int nobody_has_this(int); int f(int a) { return nobody_has_this(a); }"
     with pytest.raises(CompileError) as caught:
         elf.LoadedObject(bench.compiler.compile(source, "f"))

@@ -202,7 +202,7 @@ OUT_OF_REACH = [
 
 
 @pytest.mark.parametrize("kind, distance", OUT_OF_REACH)
-def test_what_does_not_fit_is_refused(kind, distance):
+def test_relocations_out_of_range_are_refused(kind, distance):
     with pytest.raises((CompileError, struct.error)):
         relocated(0x9000_0000, kind, AT, AT + distance)
 
@@ -210,7 +210,7 @@ def test_what_does_not_fit_is_refused(kind, distance):
 @pytest.mark.parametrize(
     "kind, target", [(284, 0x1001), (285, 0x1002), (286, 0x1004), (299, 0x1008), (283, AT + 2)]
 )
-def test_what_is_not_aligned_is_refused(kind, target):
+def test_misaligned_targets_are_refused(kind, target):
     with pytest.raises(CompileError, match="loaded") as caught:
         relocated(0, kind, AT, target)
     assert "multiple" in caught.value.because

@@ -81,7 +81,7 @@ def test_a_setter_after_all_arguments_were_others(bench, table):
     assert [read(bench, handle) for handle in out] == [112, 232, 464]
 
 
-def test_all_arguments_anew(bench, table):
+def test_all_arguments_replaced(bench, table):
     graph, out, given, launches = table
     handles = [launch.handles for launch in launches]
     seconds = graph(handles, [(0,), (0,), (1,)], wait=True)

@@ -37,7 +37,7 @@ def test_a_level_needs_all_of_its_instructions_and_of_those_below():
     assert level_of(macros("ARM_NEON")) == ""
 
 
-def test_a_level_that_the_processor_lacks_is_refused_with_what_is_missing():
+def test_an_unsupported_level_names_the_missing_features():
     check_runs("x86-64-v3", set(), EVERYTHING - macros("AVX512F"))
     with pytest.raises(DeviceUnavailable) as caught:
         check_runs("x86-64-v4", set(), EVERYTHING - macros("AVX512F", "AVX512DQ"))

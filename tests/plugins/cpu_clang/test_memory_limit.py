@@ -26,7 +26,7 @@ def system(tmp_path, monkeypatch):
     return write
 
 
-def test_nobody_says(system):
+def test_no_limit_is_reported(system):
     assert available_memory() is None
 
 

@@ -63,7 +63,7 @@ def calls(uops):
     return [u for u in uops if u.op is Ops.CUSTOMI]
 
 
-def test_chains_that_differ_in_what_they_are_given_are_calls_of_one_function():
+def test_chains_with_different_arguments_are_calls_of_one_function():
     uops = kernel(values := chains())
     found, functions = outline(uops)
     (function,) = functions
@@ -89,7 +89,7 @@ def test_others_stay_where_they_are(uops):
     assert outline(uops) == (uops, [])
 
 
-def test_what_stands_before_the_loop_or_in_it_is_no_call():
+def test_nodes_before_or_in_the_loop_are_not_outlined():
     """Only behind a long loop are calls lost beside it."""
     uops = kernel(chains())
     behind = next(place for place, u in enumerate(uops) if u.op is Ops.ENDRANGE)
@@ -114,7 +114,7 @@ def test_equal_operations_on_one_value_and_on_two_are_different_chains():
     assert sorted(len(u.src) for u in calls(found)) == [1] * 6 + [2] * 6
 
 
-def test_constants_are_written_in_the_function_wherever_they_stand():
+def test_constants_are_part_of_the_function():
     """A constant that is made before all loops is no value that is given."""
     bits = UOp.const(dtypes.int, 7).bitcast(dtypes.float)
     splat = UOp(Ops.VECTORIZE, VEC, (bits,) * 8)

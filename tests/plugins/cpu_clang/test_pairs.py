@@ -75,7 +75,7 @@ def test_integers_wrap_as_they_should(dtype, m, k, n):
     ("int8", "int8"), ("uint8", "int8"), ("int8", "uint8"), ("uint8", "uint8"),
 ])  # fmt: skip
 @pytest.mark.parametrize("m,k,n", [(64, 64, 64), (37, 132, 51)])
-def test_four_products_at_once_whatever_has_a_sign(left, right, m, k, n):
+def test_four_products_at_once_with_any_signedness(left, right, m, k, n):
     draw = np.random.default_rng(k)
     a, b = (
         draw.integers(np.iinfo(t).min, np.iinfo(t).max, shape, endpoint=True).astype(t)

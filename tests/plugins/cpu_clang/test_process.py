@@ -62,7 +62,7 @@ def test_a_failure_says_how_it_ended(wrapped, script, words, shared):
 
 
 @pytest.mark.parametrize("script", [":", "$real | head -c 300", "echo text", "$real; echo more"])
-def test_what_is_no_object_is_refused(wrapped, script):
+def test_invalid_object_files_are_refused(wrapped, script):
     tools = wrapped(script)
     try:
         made = ClangCompiler(tools, shared=False).compile(SOURCE, "f")

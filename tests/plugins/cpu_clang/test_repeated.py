@@ -53,7 +53,7 @@ def test_a_tile_of_sums_calls_one_function_that_is_no_part_of_the_loop(wide):
 
 
 @pytest.mark.parametrize(("rows", "inner", "columns"), [(64, 256, 96), (33, 300, 101), (1, 512, 7)])
-def test_what_is_called_gives_what_was_written_out(rows, inner, columns):
+def test_outlined_functions_equal_inlined_code(rows, inner, columns):
     rng = np.random.default_rng(rows)
     x, weights = (rng.standard_normal((n, inner), np.float32) for n in (rows, columns))
     bias = rng.standard_normal(columns, np.float32)
@@ -75,7 +75,7 @@ def code(binary):
 
 
 @pytest.mark.skipif(not elf.loads_here(), reason="libraries are linked alone")
-def test_sources_whose_functions_are_called_alike_are_compiled_in_one_run(bench, wide):
+def test_sources_with_equal_function_names_are_compiled_in_one_run(bench, wide):
     first = layer(128, 512, 768)
     shapes = ((128, 512), (768, 512))
     x, weights = (Tensor.empty(*shape, device="CPU") for shape in shapes)

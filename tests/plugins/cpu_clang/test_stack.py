@@ -39,7 +39,7 @@ def test_the_size_of_a_stack_is_known():
     assert in_thread(SMALL, lambda: stack.elsewhere(stack.has_room))
 
 
-def test_what_is_raised_elsewhere_is_raised_here():
+def test_exceptions_of_the_other_stack_are_propagated():
     with pytest.raises(ZeroDivisionError):
         stack.elsewhere(divmod, 1, 0)
 

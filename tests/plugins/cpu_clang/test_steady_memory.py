@@ -82,7 +82,7 @@ def test_a_training_loop_takes_no_new_pages(steps, captured):
     assert faults < NOISE and growth < NOISE
 
 
-def test_the_most_in_use_is_what_is_alive():
+def test_peak_memory_is_that_of_live_values():
     """A chain in which two values are alive at a time, and the first of all to its end."""
     elements, links = 1 << 18, 12
     x = Tensor(np.ones(elements, np.float32), "CPU").realize()

@@ -25,7 +25,7 @@ needs_vectors = pytest.mark.skipif(not COMPUTE.vector_bytes, reason="this proces
 @needs_vectors
 @pytest.mark.parametrize("offset", [0, 4, 32, 60])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_results_are_equal_wherever_the_output_begins(bench, offset, threads):
+def test_results_are_equal_at_every_output_offset(bench, offset, threads):
     sink = UOp.sink((Tensor.empty(SIZE, device="CPU") * 2).uop)
     (item,) = create_schedule_with_vars(sink.substitute(kernelize_map(sink)))[0]
     small = replace(Device["CPU"].target, compute=replace(COMPUTE, cache_bytes=1 << 16))

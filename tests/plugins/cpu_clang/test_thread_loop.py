@@ -44,7 +44,7 @@ def sums(end: UOp) -> LinearProgram:
     return LinearProgram.of("sums", list(dict.fromkeys(nodes)))
 
 
-def test_everything_stands_in_the_loop():
+def test_all_nodes_are_in_the_thread_loop():
     text = PARTS.render(sums(UOp.const(dtypes.int, 64)))
     head = text.index("for (int gidx0 = (int)((long long)(64) * part0 / parts0); gidx0 < last0;")
     assert head < text.index("acc0 = 0.0f"), "it would be cleared once for all turns"

@@ -48,7 +48,7 @@ def test_chosen_by_the_environment(monkeypatch, tmp_path, bench):
     assert "without WEFT_CLANG" in caught.value.try_, "another one that is installed has no say"
 
 
-def test_what_is_chosen_may_be_no_command(monkeypatch):
+def test_an_invalid_compiler_command(monkeypatch):
     monkeypatch.setenv("WEFT_CLANG", 'clang "')
     toolchain.find_toolchain.cache_clear()
     with pytest.raises(DeviceUnavailable, match="No closing quotation"):
@@ -136,7 +136,7 @@ def test_a_folder_is_no_compiler(monkeypatch, tmp_path):
     assert "ermission" in caught.value.because
 
 
-def test_none_anywhere_says_what_to_install(monkeypatch):
+def test_a_missing_compiler_names_the_package_to_install(monkeypatch):
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("WEFT_CLANG", raising=False)
     monkeypatch.setattr(toolchain.importlib.util, "find_spec", lambda name: None)
@@ -171,7 +171,7 @@ def test_facts_of_other_processors():
     assert toolchain._vectors(set()) == (0, 16)
 
 
-def test_what_was_tuned_for_one_processor_is_not_taken_for_another(monkeypatch):
+def test_tuning_results_are_keyed_by_processor(monkeypatch):
     """A virtual machine may say the same name and flags of all of them."""
     here = """\
 vendor_id : AuthenticAMD
@@ -208,7 +208,7 @@ def empty_object():
 
 
 @pytest.mark.parametrize("lacks", ["_Float16", "__bf16", "vpdpwssd512", "nothing"])
-def test_what_is_asked_together_is_known_apart(monkeypatch, lacks):
+def test_combined_compiler_queries_have_separate_answers(monkeypatch, lacks):
     """One run asks for most; where it fails each is asked by itself."""
 
     def answered(command, source="", seconds=0):
@@ -246,9 +246,7 @@ def test_the_longest_vectors_are_not_split(bench):
 @pytest.mark.parametrize(
     ("names", "told"), [(("AVX512F",), True), (("AVX512F", "znver4"), False), (("AVX",), False)]
 )
-def test_clang_is_told_so_where_it_may_split_them_and_kernels_ask_for_no_halves(
-    names, told, monkeypatch
-):
+def test_vector_width_flag_where_clang_may_split_vectors(names, told, monkeypatch):
     """Of a flag for all functions, what one of them asks for itself would be lost."""
 
     def answered(command, source="", seconds=0):

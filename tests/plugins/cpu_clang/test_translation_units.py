@@ -50,7 +50,7 @@ def started(monkeypatch):
 
 
 @needs_objects
-def test_one_run_gives_what_each_source_gives_by_itself(started):
+def test_combined_compilation_equals_separate_compilation(started):
     compiler = ClangCompiler(find_toolchain())
     started.clear()
     together = compiler.compile_many(SOURCES)
@@ -156,7 +156,7 @@ def test_damage_is_refused_or_harmless(damaged_copies_of):
 
 
 @needs_objects
-def test_what_is_taken_apart_once_more_stays_the_same():
+def test_separating_a_single_object_changes_nothing():
     binary = ClangCompiler(find_toolchain()).compile(*SOURCES[1])
     assert translation_units.separated(binary) == [binary]
 
@@ -167,7 +167,7 @@ def test_libraries_are_linked_one_by_one(started):
     assert len(started) == 2
 
 
-def test_what_one_source_does_wrong_fails_the_run():
+def test_an_error_in_one_source_fails_the_run():
     compiler = ClangCompiler(find_toolchain())
     with pytest.raises(CompileError) as caught:
         compiler.compile_many([*SOURCES, ("void g( {", "g")])

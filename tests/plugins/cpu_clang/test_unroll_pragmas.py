@@ -91,7 +91,7 @@ def test_elements_under_gates_are_not_tested_several_at_a_time():
         assert tile_loops(uops) == found
 
 
-def test_the_pragma_stands_before_the_loop():
+def test_the_pragma_precedes_the_loop():
     loop = opened(0)
     stored = UOp(Ops.INDEX, DATA.dtype, (DATA, loop))
     steps = products(LEAST_PRODUCTS, loop)
@@ -128,7 +128,7 @@ def test_loops_around_none_are_nobodys_outer_ones():
     assert not outer_loops([DATA, loop, *products(MANY_NODES, loop), closed(loop)])
 
 
-def test_the_compiler_is_told_to_leave_outer_ones():
+def test_outer_loops_are_marked_not_to_unroll():
     outer, uops = nested(3, MANY_NODES)
     stored = UOp(Ops.INDEX, DATA.dtype, (DATA, uops[2]))
     store = UOp(Ops.STORE, dtypes.void, (stored, uops[-3]))

@@ -27,7 +27,7 @@ def counter():
         (lambda i: (i * const(4)).cast(dtypes.long), 4),
     ],
 )
-def test_what_divides_an_index(build, expected):
+def test_divisors_of_an_index(build, expected):
     assert divisor(build(counter())) == expected
 
 

@@ -49,7 +49,7 @@ def test_behind_a_gate_zeros_are_put_down():
     assert "copy_async" not in written(dtypes.float, gate=True, other=1.0)
 
 
-def test_what_is_too_short_or_not_aligned_is_copied_at_once():
+def test_short_or_misaligned_copies_are_synchronous():
     assert "copy_async" not in written(dtypes.half)
     assert "copy_async" not in written(dtypes.float.vec(4), at=lambda item: item * 4 + 1)
 

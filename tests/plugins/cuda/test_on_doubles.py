@@ -101,7 +101,7 @@ for name, thing in vars(fake).items():
 """
 
 
-def test_the_stand_in_has_nothing_that_pycuda_lacks(environment):
+def test_the_double_has_no_name_that_pycuda_lacks(environment):
     pytest.importorskip("pycuda", reason="there is nothing to compare with")
     path = str(STAND_IN / "pycuda" / "driver.py")
     done = subprocess.run(

@@ -95,7 +95,7 @@ def test_the_refusal_holds_source_and_log(nvrtc):
     assert "nonsense" in caught.value.log
 
 
-def test_a_chip_nvrtc_does_not_know_gets_ptx(nvrtc):
+def test_an_architecture_unknown_to_nvrtc_gets_ptx(nvrtc):
     compiler = NvrtcCompiler("sm_999", nvrtc)
     made = compiler.compile('extern "C" __global__ void k(int* a) { a[0] = 1; }', "k")
     assert b".entry k" in made and not made.startswith(b"\x7fELF")

@@ -35,7 +35,7 @@ def test_launch_bounds_are_the_threads_of_a_block():
     assert "int lidx1 = threadIdx.y;" in source
 
 
-def test_lanes_exchange_before_any_of_them_is_told_apart():
+def test_lanes_exchange_before_the_condition_of_a_store():
     """In the condition of a store not every lane would take part."""
     item = UOp(Ops.SPECIAL, dtypes.int, (UOp.const(dtypes.int, 32),), "lidx0")
     held = place(1, dtypes.half).load()

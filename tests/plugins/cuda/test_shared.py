@@ -26,7 +26,7 @@ def program(*arrays):
     return LinearProgram.of("k", list(dict.fromkeys(u for s in stores for u in s.toposort())))
 
 
-def test_what_may_be_declared_is_declared():
+def test_shared_arrays_within_the_static_limit_are_declared():
     made = program(("a", dtypes.float, 4096), ("b", dtypes.float, 8192))
     assert dynamic_bytes(made) == 0
     assert "__shared__ __align__(16) float b[8192];" in CudaRenderer().render(made)
@@ -53,7 +53,7 @@ def test_it_compiles():
     assert NvrtcCompiler("sm_90a", nvrtc).compile(source, "k").startswith(b"\x7fELF")
 
 
-def test_kernels_may_have_what_launches_may_ask_for():
+def test_shared_memory_limit_includes_dynamic_memory():
     chip = Chip("sm_90a", shared_bytes=48 << 10, most_shared_bytes=227 << 10)
     assert describe(chip, "").compute.limits.shared_bytes == 227 << 10
     assert describe(Chip("sm_75"), "").compute.limits.shared_bytes == 48 << 10

@@ -22,7 +22,7 @@ def test_no_driver(monkeypatch):
     assert "weft-cuda[driver]" in caught.value.try_
 
 
-def test_no_package_that_speaks_to_it(monkeypatch, library):
+def test_no_driver_package(monkeypatch, library):
     monkeypatch.delenv("WEFT_CUDA_DRIVER", raising=False)
     for name in list(sys.modules):
         if name in ("weft_cuda.bindings", "weft_cuda.by_pycuda", "weft_cuda.bindings_only"):

@@ -50,7 +50,7 @@ def test_links_are_followed(tmp_path, file):
 
 
 @pytest.mark.parametrize("name", ["DISK", "DISK:", "DISK:a\0b"])
-def test_what_is_no_path(name):
+def test_invalid_paths(name):
     with pytest.raises(UnknownDevice):
         registry.canonical(name)
 
@@ -127,7 +127,7 @@ def test_making_a_file(tmp_path):
     assert path.read_bytes() == bytes(50) + b"weft" + bytes(46)
 
 
-def test_replacing_a_file_leaves_those_who_read_it_alone(file):
+def test_readers_of_a_replaced_file_keep_the_old_one(file):
     old = stored(file)
     old.view(1, dtypes.uint8, 0).copy_out()
     other = file.with_name("other")
@@ -158,7 +158,7 @@ def test_file_devices_do_not_compute(file):
     assert memory.persistent and not memory.resident
 
 
-def test_importing_the_plugin_needs_only_the_door():
+def test_the_plugin_imports_only_the_plugin_api():
     source = "".join(p.read_text() for p in Path(sys.modules["weft_disk"].__path__[0]).glob("*.py"))
     lines = [line.strip() for line in source.splitlines() if "weft." in line and "import" in line]
     assert lines and all(line.startswith("from weft.plugin import") for line in lines)

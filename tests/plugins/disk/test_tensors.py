@@ -85,7 +85,7 @@ def test_writing_through_assignment(path):
     assert bytes(whole[:8].data()) == b"HEADER!!"
 
 
-def test_what_is_written_is_computed_elsewhere_first(path):
+def test_a_written_value_is_computed_on_another_device_first(path):
     whole = Tensor.from_file(path)
     values = whole[8:].bitcast(dtypes.float32).to("REF")
     whole[8:] = (values * 2).bitcast(dtypes.uint8)

@@ -481,7 +481,7 @@ class Store(Honest):
             return len(self.stored[self.place]) if self.place in self.stored else None
 
 
-class GrowsAnew(Store):
+class GrowsWithoutCopying(Store):
     class allocator(Store.allocator):
         def grown(self, start):
             return bytes(start)

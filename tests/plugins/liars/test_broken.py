@@ -98,7 +98,7 @@ def own():
     forget_programs()
 
 
-def is_told_well(error):
+def is_clear_error(error):
     assert isinstance(error, WeftError)
     assert error.asked and error.because and error.try_
     assert len(str(error)) < 2000
@@ -107,7 +107,7 @@ def is_told_well(error):
 
 @pytest.mark.parametrize("kind", ERRORS)
 @pytest.mark.parametrize("place", [*HOOKS, *METHODS])
-def test_a_failure_is_told_and_others_go_on(own, place, kind):
+def test_a_failure_is_reported_and_other_devices_work(own, place, kind):
     def fail():
         raise ERRORS[kind]()
 
@@ -115,7 +115,7 @@ def test_a_failure_is_told_and_others_go_on(own, place, kind):
     own.register(plugin, "LIAR")
     with pytest.raises(WeftError) as caught:
         compute("LIAR")
-    assert is_told_well(caught.value)
+    assert is_clear_error(caught.value)
     expected = {"lost": DeviceError, "no memory": OutOfMemory}.get(kind, PluginError)
     assert type(caught.value) is expected
     assert compute("REF") == RIGHT
@@ -138,11 +138,11 @@ ANSWERS = [
 
 @pytest.mark.parametrize("kind", NONSENSE)
 @pytest.mark.parametrize("place", ANSWERS)
-def test_nonsense_is_told_and_others_go_on(own, place, kind):
+def test_invalid_answers_are_reported_and_other_devices_work(own, place, kind):
     own.register(broken(place, lambda: NONSENSE[kind]), "LIAR")
     with pytest.raises(PluginError) as caught:
         compute("LIAR")
-    assert is_told_well(caught.value)
+    assert is_clear_error(caught.value)
     assert compute("REF") == RIGHT
 
 
@@ -171,7 +171,7 @@ def test_a_launch_that_fails_once_can_be_asked_for_again(own, number, kind):
     try:
         Tensor.realize(*parts)
     except WeftError as error:
-        assert is_told_well(error)
+        assert is_clear_error(error)
         assert number < 5
     assert [part.tolist() for part in parts] == [
         [2, 3, 4], [2, 4, 6], [4, 8, 12], [8, 16, 24], [10, 15, 20],
@@ -195,7 +195,7 @@ def test_one_that_cannot_be_closed_keeps_no_other_open(own, error):
         registry.open(locator)
     with pytest.raises(WeftError) as caught:
         registry.close()
-    assert is_told_well(caught.value)
+    assert is_clear_error(caught.value)
     assert closed == ["LIAR:1", "LIAR:2"] and not list(own.opened())
     registry.open("LIAR")
     with pytest.warns(RuntimeWarning, match="LIAR was not closed"):
@@ -255,7 +255,7 @@ LOADS = {
 
 
 @pytest.mark.parametrize("fault", LOADS)
-def test_one_that_does_not_load_is_told_and_others_go_on(tmp_path, monkeypatch, fault):
+def test_a_load_failure_is_reported_and_other_devices_work(tmp_path, monkeypatch, fault):
     text, words = LOADS[fault]
     name = f"weft_broken_{list(LOADS).index(fault)}"
     (tmp_path / f"{name}.py").write_text(text)
@@ -268,5 +268,5 @@ def test_one_that_does_not_load_is_told_and_others_go_on(tmp_path, monkeypatch, 
         for _ in range(2):
             with pytest.raises(DeviceError) as caught:
                 registry.open("LIAR")
-            assert is_told_well(caught.value) and words in str(caught.value)
+            assert is_clear_error(caught.value) and words in str(caught.value)
         assert compute("REF") == RIGHT

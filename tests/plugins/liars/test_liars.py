@@ -63,7 +63,7 @@ CAUGHT = {
     "Overtakes": ("launches::test_a_copy_in_does_not_overtake_a_launch_that_reads", "[{1}, {2},"),
     "SpellsTwice": ("declaration::test_the_locator_is_spelt_in_one_way", "'000' == '00'"),
     "UnequalLines": ("declaration::test_the_machine_model_holds_together", "a power of two: 96"),
-    "GrowsAnew": ("storage::test_growing_keeps_what_was_there", "At index 0 diff"),
+    "GrowsWithoutCopying": ("storage::test_growing_keeps_what_was_there", "At index 0 diff"),
     "NeverFrees": ("memory::test_freed_memory_is_given_back", "memory in use grew by"),
     "CountsWrong": ("memory::test_freed_memory_is_given_back", "used_bytes grew from"),
     "LeavesSegments": (LEFT.format("exit"), "shared memory /dev/shm/weft_liar_"),
@@ -150,7 +150,7 @@ def test_a_liar_is_caught_with_words_that_help(liar, certify):
 
 
 @pytest.mark.parametrize("honest", [liars.Honest, liars.Store], ids=["computes", "stores"])
-def test_the_honest_device_passes_what_the_liars_fail(honest, certify):
+def test_a_correct_device_passes_the_tests_that_wrong_devices_fail(honest, certify):
     ours = {name for name in CAUGHT if issubclass(kind_of(name), liars.Store)}
     if honest is liars.Honest:
         ours = CAUGHT.keys() - ours

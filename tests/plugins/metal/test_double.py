@@ -92,11 +92,11 @@ def test_shared_memory_starts_with_nothing_of_use(ran):
         ("*(device packed_int4*)(data0 + lane) = int4(1);", "a vector at element 61 of 64"),
     ],
 )
-def test_what_is_wrong_is_told(ran, body, words):
+def test_errors_are_reported(ran, body, words):
     assert words in ran(body, threads=64)[1]
 
 
-def test_a_simdgroup_may_do_what_the_others_do_not(ran):
+def test_simdgroups_may_diverge_from_each_other(ran):
     found, wrong = ran(
         f"int x = lane;\nif (lane < 32) x = simd_shuffle_xor(lane, ushort(5));\n{BARRIER}\n"
         "data0[lane] = x;",

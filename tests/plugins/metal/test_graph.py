@@ -48,7 +48,7 @@ def test_values_and_memory_may_change(gpu):
     assert numbers(allocator, other) == [61] * 4
 
 
-def test_only_what_changed_is_encoded_anew(gpu, framework, monkeypatch):
+def test_only_changed_commands_are_encoded_again(gpu, framework, monkeypatch):
     encoded = []
     real = IndirectGraph._encode
     monkeypatch.setattr(
@@ -64,7 +64,7 @@ def test_only_what_changed_is_encoded_anew(gpu, framework, monkeypatch):
     assert encoded == [0, 1, 1]
 
 
-def test_it_can_be_told_of_changes_one_by_one(gpu):
+def test_arguments_can_be_set_one_by_one(gpu):
     allocator, first = memory(gpu, 1, 2, 3, 4)
     _, other = memory(gpu, 0, 0, 0, 0)
     launches = [Launch(loaded(gpu, adding()), (None,)), Launch(loaded(gpu, adding(5)), (None,))]
@@ -76,7 +76,7 @@ def test_it_can_be_told_of_changes_one_by_one(gpu):
     assert numbers(allocator, first) == [7, 8, 9, 10] and numbers(allocator, other) == [12] * 4
 
 
-def test_later_commands_see_what_earlier_ones_wrote(gpu):
+def test_later_commands_see_earlier_writes(gpu):
     """Commands that do not wait for each other run in the opposite order on the double."""
     double = loaded(gpu, _doubling())
     allocator, handle = memory(gpu, 1, 2, 3, 4)
@@ -109,7 +109,7 @@ def test_memory_is_kept_while_a_replay_may_use_it(gpu):
 
 
 @pytest.mark.parametrize("forgotten", ["useResource_usage_", "setComputePipelineState_"])
-def test_the_double_sees_what_is_not_resident(gpu, framework, monkeypatch, forgotten):
+def test_the_double_detects_memory_that_is_not_resident(gpu, framework, monkeypatch, forgotten):
     _, handle = memory(gpu, 1, 2, 3, 4)
     graph = weft_metal.weft_graph(gpu, two(gpu, handle))
     monkeypatch.setattr(framework.Encoder, forgotten, lambda self, *given: None)

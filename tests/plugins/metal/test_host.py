@@ -75,7 +75,7 @@ def test_it_says_why_it_does_not_open(no_framework, monkeypatch):
     assert caught.value.try_ == "pip install pyobjc-framework-Metal"
 
 
-def test_what_the_gpu_says_of_itself(gpu):
+def test_capabilities_of_the_gpu(gpu):
     caps = gpu.capabilities
     assert caps.name == "Double M2" and "apple8" in caps.fingerprint
     assert caps.compute.limits.local_threads == 1024 and caps.compute.limits.shared_bytes == 32768
@@ -193,7 +193,7 @@ def failing(framework, monkeypatch, code):
 
 
 @pytest.mark.parametrize("code, words", [(3, "not its own"), (2, "longer"), (77, "own words")])
-def test_a_failure_on_the_gpu_is_told_when_waiting(gpu, framework, monkeypatch, code, words):
+def test_a_failure_on_the_gpu_is_raised_when_waiting(gpu, framework, monkeypatch, code, words):
     run, (_, handle) = loaded(gpu, adding()), memory(gpu, 1, 2, 3, 4)
     failing(framework, monkeypatch, code)
     run([handle])
@@ -278,7 +278,7 @@ def test_fast_math_is_a_choice(framework, monkeypatch):
     assert exact.capabilities.fingerprint != fast.capabilities.fingerprint
 
 
-def test_older_systems_are_told_by_their_word_for_exactness(gpu, framework, monkeypatch):
+def test_older_systems_disable_fast_math_by_the_old_name(gpu, framework, monkeypatch):
     monkeypatch.delattr(framework, "MTLMathModeSafe")
     said = []
     monkeypatch.setattr(
@@ -289,7 +289,7 @@ def test_older_systems_are_told_by_their_word_for_exactness(gpu, framework, monk
     assert said == [False]
 
 
-def test_the_double_refuses_what_it_does_not_know(framework):
+def test_the_double_refuses_unknown_selectors(framework):
     device = framework.MTLCreateSystemDefaultDevice()
     with pytest.raises(AttributeError):
         device.newBufferWithLenght_options_(4, 0)

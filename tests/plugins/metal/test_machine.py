@@ -5,7 +5,7 @@ from weft_metal.capabilities import describe
 from weft_metal.machine import machine_model
 
 
-def test_cores_are_those_of_the_chip():
+def test_number_of_cores_by_chip_name():
     assert machine_model("Apple M1").cores == 8
     assert describe("apple9", "Apple M3 Max", "x").compute.machine.cores == 40
     assert machine_model("offline apple7").cores == 0, "unknown"

@@ -62,7 +62,7 @@ def test_transposed_and_batched(metal):
     numpy.testing.assert_array_equal(found, wanted)
 
 
-def test_what_is_declared():
+def test_declared_matrix_units():
     def names(arch):
         compute = weft_metal.weft_offline(arch).capabilities.compute
         return [unit.name for unit in compute.tensor_cores]

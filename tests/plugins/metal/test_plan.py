@@ -51,7 +51,7 @@ def run_plan(folder: Path, metal) -> list[bytes]:
         pipelines.append(make(descriptor, 0, None, None)[0])
     memory = [device.newBufferWithLength_options_(m["nbytes"], shared) for m in plan["memory"]]
 
-    def room(given):
+    def region(given):
         whole = memory[given["memory"]]
         window = whole.contents().as_buffer(whole.length())
         return window[given["offset"] : given["offset"] + given["nbytes"]]
@@ -59,11 +59,11 @@ def run_plan(folder: Path, metal) -> list[bytes]:
     read = []
     for step in plan["steps"]:
         if step["do"] == "write":
-            room(step["to"])[:] = (folder / step["data"]).read_bytes()
+            region(step["to"])[:] = (folder / step["data"]).read_bytes()
         elif step["do"] == "copy":
-            room(step["to"])[:] = bytes(room(step["from"]))
+            region(step["to"])[:] = bytes(region(step["from"]))
         elif step["do"] == "read":
-            read.append(bytes(room(step["from"])))
+            read.append(bytes(region(step["from"])))
         else:
             with objc.autorelease_pool():
                 commands = queue.commandBuffer()

@@ -52,7 +52,7 @@ def test_the_source_of(case, golden, checked):
 
 
 @pytest.mark.parametrize("arch", OTHERS)
-def test_where_other_families_differ(arch, golden, checked):
+def test_differences_between_families(arch, golden, checked):
     """Those that are the same as those of the family above are not kept twice."""
     for case in cases.CASES:
         if text_of(case, arch) != text_of(case, GOLDEN):
@@ -127,7 +127,7 @@ def test_every_dtype_has_a_type_of_the_language(checked):
         (dtypes.bfloat16.vec(2), "as_type<bfloat2>(simd_shuffle_xor(as_type<uint>("),
     ],
 )
-def test_what_lanes_exchange(dtype, text, checked):
+def test_exchanges_between_lanes(dtype, text, checked):
     b = Builder()
     out, data = b.argument(0, dtype.scalar(), 64), b.argument(1, dtype.scalar(), 64)
     lane = b.special("lidx0", 32)

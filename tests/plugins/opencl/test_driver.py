@@ -78,7 +78,7 @@ def test_a_driver_without_hardware_hides_no_other(monkeypatch):
     assert driver.choose("0").name == "full chip 0"
 
 
-def test_what_a_device_must_have(monkeypatch):
+def test_requirements_of_a_device(monkeypatch):
     made = platform("bare", 4)
     (chip,) = made.devices
     chip.available, chip.compiler_available, chip.endian_little, chip.address_bits = 1, 0, 1, 32

@@ -51,12 +51,12 @@ def test_vectors_are_no_wider_than_one_transaction():
         assert all(width * dtype.itemsize <= 16 for width in widths)
 
 
-def test_what_is_here_is_keyed_to_all_versions(device):
+def test_the_fingerprint_has_all_versions(device):
     for part in (device.handle.driver_version, device.handle.platform.version):
         assert part.strip() in device.capabilities.fingerprint
 
 
-def test_the_machine_is_what_the_driver_says():
+def test_the_machine_model_comes_from_the_driver():
     gpu = replace(OFFLINE["gpu"], compute_units=60, line_bytes=128)
     machine = describe(gpu).compute.machine
     assert (machine.cores, machine.line_bytes) == (60, 128)

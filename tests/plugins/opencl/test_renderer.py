@@ -75,7 +75,7 @@ def test_local_memory_barrier_and_group(renderer):
     assert "reqd_work_group_size(8, 1, 1)" in found
 
 
-def test_who_forms_the_groups(renderer):
+def test_formation_of_work_groups(renderer):
     b = Builder()
     out = b.argument(0, INT, 8)
     at = b.special("gidx0", 8)
@@ -95,7 +95,7 @@ def test_names_that_are_taken(renderer):
     assert "void kernel_(" in text(renderer, b, "kernel")
 
 
-def test_only_what_may_overflow_is_unsigned(renderer):
+def test_only_sums_that_may_overflow_are_unsigned(renderer):
     data = UOp(Ops.DEFINE_GLOBAL, INT.ptr(8), (), 1)
     loop = UOp.range(8, 0)
     loaded = data.index(loop * 2 + 1).load()

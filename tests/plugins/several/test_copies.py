@@ -72,7 +72,7 @@ def test_a_tensor_goes_the_same_way_in_one_copy(source, to, device):
 
 
 @pytest.mark.parametrize("to", ["CPU", "OPENCL", "TOY", "REF"])
-def test_what_is_stored_goes_to_a_device_and_comes_back(to, device):
+def test_stored_values_are_copied_to_a_device_and_back(to, device):
     place, where = device("DISK"), device(to)
     x = (Tensor([1.5, -2.5, 3.5], device=where) * 2).realize()
     stored = x.to(place).realize()

@@ -123,7 +123,7 @@ print(weight.device, weight.to("HOST").tolist())
     assert python(code) == "MEM:w [1.0, 2.0]\n"
 
 
-def test_what_is_held_nowhere_is_an_error_of_ours(python):
+def test_unknown_locations_are_weft_errors(python):
     code = """
 from weft import Tensor
 from weft.base.errors import ArgumentError, FileError, UnknownDevice

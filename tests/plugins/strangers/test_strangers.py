@@ -154,7 +154,7 @@ def test_each_is_one_clear_line(family, listing):
     assert f" {state} " in line and words in line, line
 
 
-def test_an_owner_too_many_is_told_for_both(listing):
+def test_two_owners_of_a_family_are_both_reported(listing):
     lines = lines_of(listing, "TWICE", "weft-")
     assert len(lines) == 2
     assert all("weft-one 1.0 and weft-two 1.0 both declare it" in line for line in lines)
@@ -172,7 +172,7 @@ def test_the_table_has_nothing_else_in_it(listing):
     assert listing.stdout.startswith("family ")
 
 
-def test_nobody_else_is_harmed(python, tmp_path):
+def test_other_plugins_are_not_affected(python, tmp_path):
     """The core's own devices compute, files are found, and a default is chosen if one is there."""
     (tmp_path / "numbers.bin").write_bytes(bytes(range(10)))
     code = f"""

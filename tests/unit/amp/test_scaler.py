@@ -101,7 +101,7 @@ def test_two_optimisers_each_by_its_own_gradients():
     assert (a.item(), b.item(), scaler.get_scale()) == (0.5, 1.0, 2.0)
 
 
-def test_what_is_scaled():
+def test_scaled_containers():
     scaler = GradScaler(init_scale=2.0)
     one, (two, three) = scaler.scale([Tensor([1.0]), (Tensor([2.0]), Tensor([3.0]))])
     assert [each.item() for each in (one, two, three)] == [2.0, 4.0, 6.0]
@@ -147,7 +147,7 @@ def test_factors_that_do_not_adapt_are_refused():
             GradScaler(**options)
 
 
-def test_the_scale_does_not_grow_beyond_what_a_float_holds():
+def test_the_scale_stays_finite():
     w = Tensor([0.0], requires_grad=True)
     optimizer = nn.optim.SGD([w], lr=0.0)
     scaler = GradScaler(init_scale=float(np.finfo(np.float32).max), growth_interval=1)
@@ -158,7 +158,7 @@ def test_the_scale_does_not_grow_beyond_what_a_float_holds():
     assert np.isfinite(scaler.get_scale())
 
 
-def test_beside_pytorch():
+def test_equals_pytorch():
     torch = pytest.importorskip("torch")
 
     ours = _trained(False, lambda params: nn.optim.SGD(params, lr=0.1), (1, 4), steps=7)

@@ -43,7 +43,7 @@ def test_one_element_is_a_python_number():
         operator.index(xp.asarray(1.0))
 
 
-def test_what_is_computed_is_an_array():
+def test_results_are_arrays():
     x = xp.asarray([1, 2])
     for y in (
         x + Tensor([1, 2]),

@@ -160,7 +160,7 @@ def test_of_nothing():
     assert L.solve(xp.zeros((0, 0)), xp.zeros(0)).shape == (0,)
 
 
-def test_what_is_refused():
+def test_invalid_arguments():
     with pytest.raises(ShapeError):
         L.inv(xp.ones((2, 3)))
     with pytest.raises(ShapeError):

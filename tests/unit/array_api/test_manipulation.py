@@ -30,7 +30,7 @@ def test_parts_promote():
 
 
 @pytest.mark.parametrize("wrong", [None, 3])
-def test_what_is_no_sequence_is_refused(wrong):
+def test_non_sequences_are_refused(wrong):
     for joined in (xp.concat, xp.stack):
         with pytest.raises(WrongKind, match="sequence of arrays"):
             joined(wrong)

@@ -54,7 +54,7 @@ def test_tensors_lead_to_the_namespace():
         Tensor([1]).__array_namespace__(api_version="2019.12")
 
 
-def test_what_the_namespace_says_of_itself():
+def test_namespace_info():
     info = xp.__array_namespace_info__()
     assert isinstance(info, Info)
     assert info.capabilities()["boolean indexing"] is True

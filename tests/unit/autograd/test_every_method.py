@@ -68,7 +68,7 @@ OTHER_NAMES = {
 FAMILY_NAMES = {*FAMILIES, *(name.split()[0] for name in FAMILIES)}
 
 
-def is_beside_torch(name):
+def is_compared_with_torch(name):
     """Whether random cases compare a method with PyTorch; one that writes, by its value."""
     return bool({OTHER_NAMES.get(name, name), name.removesuffix("_")} & FAMILY_NAMES)
 
@@ -201,7 +201,7 @@ def test_gradients(name):
             for number, gradient in zip(numbers, first):
                 known[number] = gradient.numpy()
         flat = all(np.abs(k).max(initial=0) == 0 for k in known)
-        assert flat or is_beside_torch(name), "enter a family of cases, or its other name"
+        assert flat or is_compared_with_torch(name), "enter a family of cases, or its other name"
         scale = max([1.0, *(np.abs(k).max(initial=0) for k in known)])
         for number, place, slope in slopes(value, arrays, numbers):
             assert agree(known[number][place], slope, scale), (number, place, slope)

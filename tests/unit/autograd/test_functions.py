@@ -103,7 +103,7 @@ def test_forward_without_a_context() -> None:
     assert x.grad is not None and x.grad.tolist() == [5.0]
 
 
-def test_zeros_stand_for_results_without_a_gradient_unless_none_is_wanted() -> None:
+def test_missing_gradients_of_results_are_zeros_or_none() -> None:
     seen: list[Any] = []
 
     class Split(weft.autograd.Function):
@@ -204,7 +204,7 @@ class Broken(weft.autograd.Function):
         return (gradient.sum() if ctx.how == "shape" else 3), None
 
 
-def test_what_is_wrong_is_said() -> None:
+def test_errors() -> None:
     x = leaf(1.0, 2.0)
     for how, kind, text in (
         ("number", WrongKind, "results of a function are tensors"),
@@ -261,7 +261,7 @@ def test_gradients_of_grad_are_constants_unless_a_graph_is_wanted() -> None:
     assert weft.autograd.grad(x.sum(), leaf(1.0), materialize_grads=True)[0].tolist() == [0.0]
 
 
-def test_what_grad_cannot_do_is_said() -> None:
+def test_unsupported_arguments_of_grad() -> None:
     x = leaf(2.0, 3.0)
     with pytest.raises(GradientError, match="only one number"):
         weft.autograd.grad(x * 2, x)

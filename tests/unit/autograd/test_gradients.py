@@ -256,7 +256,7 @@ def test_flags_flow_and_can_be_switched_off():
     assert not x.cast("int").requires_grad and x.cast("half").requires_grad
 
 
-def test_what_has_no_gradient_is_said():
+def test_errors_of_values_without_gradient():
     x = Tensor([1.0, 2.0], requires_grad=True)
     with pytest.raises(GradientError, match="one number"):
         x.backward()

@@ -57,7 +57,7 @@ def test_looking_changes_no_gradient(look, again):
             assert tensor.grad.numpy()[at] == pytest.approx(times * slope, rel=1e-6)
 
 
-def test_gradients_of_what_is_computed_have_gradients():
+def test_gradients_of_realized_gradients():
     x = leaf(2.0, 3.0)
     (first,) = (x * x * x).sum().gradient(x)
     first.realize()
@@ -81,7 +81,7 @@ def kernels(function):
     return stats.kernels - before
 
 
-def test_what_was_computed_is_not_computed_again():
+def test_realized_values_are_not_recomputed():
     w = [Tensor(np.eye(16) + i / 7, dtype="double").realize().requires_grad_() for i in range(4)]
     x = Tensor(np.linspace(-1, 1, 64).reshape(4, 16)).realize()
 
@@ -139,7 +139,7 @@ def test_a_written_value_in_between():
     assert x.grad.tolist() == [2.0 + 18, 4.0 + 36]
 
 
-def test_what_was_written_is_what_gradients_flow_to():
+def test_gradients_flow_through_writes():
     x = leaf(1.0, 2.0)
     memory = Tensor.zeros(2, dtype="double").contiguous().realize()
     memory.assign(x * 2)
@@ -194,7 +194,7 @@ def test_a_leaf_that_is_said_to_be_symmetric_stays_so(look):
 
 @pytest.mark.parametrize("look", sorted(LOOKS))
 @pytest.mark.parametrize("more", [(2, 2), (0, 2)])
-def test_what_is_computed_once_and_repeated_keeps_its_past(look, more):
+def test_expanded_values_keep_their_history(look, more):
     x = leaf(1.0, 2.0)
     y = x * x + Tensor.zeros(*more)
     LOOKS[look](y)
@@ -207,7 +207,7 @@ def test_what_is_computed_once_and_repeated_keeps_its_past(look, more):
 
 
 @pytest.mark.parametrize("look", sorted(LOOKS))
-def test_a_mark_and_what_it_marks_have_one_past(look):
+def test_a_mark_and_its_source_share_one_history(look):
     x = leaf(1.0, 2.0)
     y = x.square()
     z = y.contiguous_backward()
@@ -227,7 +227,7 @@ def test_a_copy_of_a_leaf_that_waits_leads_to_it(look):
 
 
 @pytest.mark.parametrize("look", sorted(LOOKS))
-def test_what_is_read_beside_kernels_that_wait_keeps_its_past(look):
+def test_values_read_together_with_pending_kernels_keep_their_history(look):
     x, w = Tensor([0.5, 2.0], requires_grad=True), leaf(1.5, 3.0, dtype="float")
     waiting = w.square()
     waiting.kernelize()
@@ -241,7 +241,7 @@ def test_what_is_read_beside_kernels_that_wait_keeps_its_past(look):
     "settle_leaf", [Tensor.realize, Tensor.kernelize, lambda x: x[1:].realize()]
 )
 @pytest.mark.parametrize("settle", [Tensor.realize, Tensor.kernelize])
-def test_a_leaf_that_is_computed_after_what_was_computed_of_it(settle, settle_leaf):
+def test_a_leaf_realized_after_its_results(settle, settle_leaf):
     leaf = Tensor([1.0, 2.0, 3.0], requires_grad=True)
     with Tensor.no_grad():
         leaf -= leaf * 0.25
@@ -262,7 +262,7 @@ def test_gradients_through_a_copy_that_a_kernel_waits_to_make(first):
     assert leaf.grad.tolist() == [4.0, 8.0] and copy.tolist() == [1.0, 2.0]
 
 
-def test_of_what_is_done_without_gradients_nothing_is_remembered():
+def test_no_history_is_kept_without_gradients():
     x = leaf(1.0, 2.0)
     with Tensor.no_grad():
         y = (x * 2).realize()
@@ -272,7 +272,7 @@ def test_of_what_is_done_without_gradients_nothing_is_remembered():
     assert x.grad.tolist() == [2.0, 8.0]
 
 
-def test_a_number_that_is_carried_along_does_not_keep_what_was_before():
+def test_a_carried_value_does_not_keep_earlier_graphs():
     x = leaf(1.0, 2.0)
     carried = Tensor.zeros(2, dtype="double").contiguous().realize()
     for _ in range(3):
@@ -315,7 +315,7 @@ def test_several_steps_by_hand():
     assert losses == [5.0, 1.25, 0.3125, 0.078125]
 
 
-def test_what_a_replay_writes_is_not_taken_for_what_was_there_before():
+def test_a_value_overwritten_by_a_replay_is_detected():
     w = leaf(1.0, 2.0)
 
     @jit
@@ -332,7 +332,7 @@ def test_what_a_replay_writes_is_not_taken_for_what_was_there_before():
     assert w.grad.tolist() == [32.0, 64.0]
 
 
-def test_what_a_captured_function_gives_has_no_past_at_any_call():
+def test_results_of_captured_functions_have_no_history():
     w = leaf(1.0, 2.0)
 
     @jit
@@ -413,7 +413,7 @@ WRITES = {
 
 @pytest.mark.parametrize("when", ["never", "before", "after", "both"])
 @pytest.mark.parametrize("write", list(WRITES), ids=lambda write: write.__name__)
-def test_writes_to_what_was_computed(write, when):
+def test_writes_to_computed_values(write, when):
     x = leaf(1.0, 2.0, 3.0)
     y = x * 2
     if when in ("before", "both"):
@@ -429,7 +429,7 @@ def test_writes_to_what_was_computed(write, when):
     assert x.grad.tolist() == WRITES[write]
 
 
-def test_what_is_settled_keeps_its_past():
+def test_realized_values_keep_their_history():
     x, y = leaf(1.0, 2.0), leaf(3.0).realize()
     z = (x * 2).realize()
     memory, other = z.uop.base, y.uop.base
@@ -463,7 +463,7 @@ def placed(places, *numbers):
 
 @pytest.mark.parametrize("places", PLACES)
 @pytest.mark.parametrize("look", [read_without_running, scheduled, Tensor.realize])
-def test_a_graph_that_is_kept_reads_what_a_write_leaves(places, look):
+def test_a_saved_graph_reads_the_written_value(places, look):
     x, w = placed(places, 1.0, 2.0), placed(places, 3.0, 4.0)
     with Tensor.no_grad():
         w -= 1
@@ -474,7 +474,7 @@ def test_a_graph_that_is_kept_reads_what_a_write_leaves(places, look):
 
 
 @pytest.mark.parametrize("places", PLACES)
-def test_what_a_kernel_that_waits_is_to_overwrite_is_not_read(places):
+def test_memory_of_a_pending_write_is_not_read(places):
     w = placed(places, 1.0, 2.0)
     linear, square = (w * 3).sum(), (w * w).sum()
     with Tensor.no_grad():
@@ -502,7 +502,7 @@ def test_kernels_that_have_run_leave_the_way_back(places, look):
         assert x.grad.tolist() == [4.0, 32.0]
 
 
-def test_parts_of_a_value_whose_kernels_run_one_after_the_other():
+def test_shards_whose_kernels_run_at_different_times():
     x = placed("two devices", 1.0, 2.0)
     y = x * x
     y.kernelize()

@@ -24,7 +24,7 @@ def test_every_operation_has_a_rule_or_stops():
     assert not set(RULES) & NON_DIFFERENTIABLE and not (set(RULES) | NON_DIFFERENTIABLE) & NO_VALUES
 
 
-def test_what_computes_on_floats_has_a_rule():
+def test_every_float_operation_has_a_gradient_rule():
     whole = {Ops.SHL, Ops.SHR, Ops.IDIV, Ops.XOR, Ops.OR, Ops.AND, Ops.THREEFRY}
     computes = GroupOp.Elementwise | GroupOp.Movement | {Ops.REDUCE_AXIS, Ops.COPY, Ops.ASSIGN}
     assert computes - GroupOp.Comparison - whole - {Ops.BITCAST} <= set(RULES)

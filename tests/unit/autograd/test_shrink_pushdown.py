@@ -43,7 +43,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_values_are_equal_and_sums_no_larger_than_what_is_seen(case):
+def test_values_are_equal_and_sums_are_no_larger_than_the_window(case):
     node, window = CASES[case](start())
     found = push_down_shrink(node, window)
     plain = node.shrink(window)
@@ -65,7 +65,7 @@ def test_values_are_equal_and_sums_no_larger_than_what_is_seen(case):
         ),
     ],
 )  # fmt: skip
-def test_what_cannot_be_taken_below_is_a_plain_window(node, window):
+def test_nodes_without_pushdown_are_plain_windows(node, window):
     assert push_down_shrink(node, window) is node.shrink(window)
 
 

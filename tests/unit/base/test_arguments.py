@@ -17,7 +17,7 @@ def test_whole_numbers_of_any_make(value: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [3.0, "3", None, [3], numpy.array([1, 2]), 1j])
-def test_what_is_no_whole_number(value: Any) -> None:
+def test_non_integers_are_refused(value: Any) -> None:
     assert index_of(value) is None
     with pytest.raises(ArgumentError, match="size is a whole number") as caught:
         whole(value, "size")
@@ -41,7 +41,7 @@ def test_numbers_of_any_make(value: Any) -> None:
 
 
 @pytest.mark.parametrize("value", ["3", None, [3], numpy.array([1.0]), numpy.array("a"), 1j, {}])
-def test_what_is_no_number(value: Any) -> None:
+def test_non_numbers_are_refused(value: Any) -> None:
     with pytest.raises(ArgumentError, match="rate is a number"):
         real(value, "rate")
 
@@ -69,7 +69,7 @@ def test_words_to_choose_from(value: Any) -> None:
     assert caught.value.try_ == "'mean', 'sum' or 'none'"
 
 
-def test_what_is_quoted_is_one_short_line() -> None:
+def test_quoted_values_are_one_short_line() -> None:
     assert shown([1, 2]) == "[1, 2]"
     assert len(shown("x" * 1000)) == 60
     assert "\n" not in shown(numpy.zeros((9, 9)))

@@ -54,7 +54,7 @@ def test_a_link_is_followed(tmp_path):
     assert (tmp_path / "b").is_symlink() and (tmp_path / "a").read_text() == "new"
 
 
-def test_what_is_raised_leaves_the_old_file(tmp_path):
+def test_an_exception_leaves_the_old_file(tmp_path):
     path = tmp_path / "a"
     path.write_text("old")
     with pytest.raises(ZeroDivisionError), replacing(path) as temporary:
@@ -64,7 +64,7 @@ def test_what_is_raised_leaves_the_old_file(tmp_path):
 
 
 @pytest.mark.skipif(atomic_write.fcntl is None, reason="needs flock")
-def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path):
+def test_the_next_writer_removes_files_of_a_killed_one(tmp_path):
     path = tmp_path / "a"
     path.write_text("old")
     killed = writer(path)
@@ -77,7 +77,7 @@ def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path):
 
 
 @pytest.mark.skipif(atomic_write.fcntl is None, reason="needs flock")
-def test_what_a_live_writer_writes_stays(tmp_path):
+def test_files_of_a_live_writer_are_not_removed(tmp_path):
     path = tmp_path / "a"
     alive = writer(path)
     with replacing(path) as temporary:  # of this process, too

@@ -54,7 +54,7 @@ def searched():
         gc.freeze()
 
 
-def test_what_is_set_aside_is_old(searched):
+def test_frozen_objects_are_old(searched):
     made = [[]]
     assert not is_old(made)
     freeze_survivors()
@@ -84,7 +84,7 @@ def test_before_more_is_set_aside_there_has_to_be_a_search_of_everything(searche
     assert is_old(later)
 
 
-def test_what_a_program_froze_stays_frozen(searched):
+def test_objects_frozen_by_a_program_stay_frozen(searched):
     gc.freeze()
     try:
         frozen, made = gc.get_freeze_count(), [[]]

@@ -38,7 +38,7 @@ def file_in(folder: Path) -> Path:
     return next(path for path in folder.iterdir() if path.suffix == ".sqlite3")
 
 
-def test_what_is_put_is_there(folder: Path) -> None:
+def test_put_and_get(folder: Path) -> None:
     cache = DiskCache("kernels", 1)
     assert cache.get("a") is None
     cache.put("a", b"one")
@@ -66,7 +66,7 @@ def test_a_name_is_a_word() -> None:
             DiskCache(name)
 
 
-def test_turned_off_it_neither_reads_nor_writes(folder: Path) -> None:
+def test_a_disabled_cache_neither_reads_nor_writes(folder: Path) -> None:
     cache = DiskCache("k")
     with settings.override(CACHE=0):
         cache.put("a", b"1")
@@ -236,7 +236,7 @@ print(cache.get("a"))
 """
 
 
-def test_a_full_disk_is_told_once_and_costs_nothing_else(folder: Path) -> None:
+def test_a_full_disk_is_reported_once(folder: Path) -> None:
     resource = pytest.importorskip("resource")
     DiskCache("k").put("a", b"1")
     disk_cache.forget_files()
@@ -249,7 +249,7 @@ def test_a_full_disk_is_told_once_and_costs_nothing_else(folder: Path) -> None:
     assert done.stderr.count("weft: the disk cache") == 1
 
 
-def _as_nobody(folder: str, answer) -> None:
+def _as_unprivileged_user(folder: str, answer) -> None:
     if os.geteuid() == 0:  # nothing is forbidden to root
         os.setgroups([])
         os.setgid(65534)
@@ -273,7 +273,7 @@ def test_a_folder_that_may_only_be_read_is_read(folder: Path) -> None:
             parent.chmod(parent.stat().st_mode | 0o011)
     context = multiprocessing.get_context("fork")
     here, there = context.Pipe()
-    child = context.Process(target=_as_nobody, args=(str(folder), there))
+    child = context.Process(target=_as_unprivileged_user, args=(str(folder), there))
     child.start()
     assert here.poll(30)
     found, said = here.recv()

@@ -69,7 +69,7 @@ def test_packed_files_are_kept_apart_from_unpacked_ones(server: tuple[str, list[
 
 
 @pytest.mark.parametrize("name", ["/plain", "/cut"])
-def test_what_is_not_packed_leaves_nothing_behind(
+def test_an_invalid_archive_leaves_no_file(
     server: tuple[str, list[str]], tmp_path: Path, name: str
 ) -> None:
     address, _ = server
@@ -79,7 +79,7 @@ def test_what_is_not_packed_leaves_nothing_behind(
     assert not list((tmp_path / "downloads").iterdir())
 
 
-def test_what_is_not_there(server: tuple[str, list[str]], tmp_path: Path) -> None:
+def test_missing_files(server: tuple[str, list[str]], tmp_path: Path) -> None:
     address, _ = server
     with pytest.raises(FileError) as error:
         download(address + "/missing")

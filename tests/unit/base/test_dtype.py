@@ -89,7 +89,7 @@ def test_from_py(value: object, dtype: DType) -> None:
 
 
 @pytest.mark.parametrize("value", [None, "1", 1j, [1, "x"]])
-def test_from_py_refuses_what_is_no_number(value: object) -> None:
+def test_from_py_refuses_non_numbers(value: object) -> None:
     with pytest.raises(DTypeError):
         dtypes.from_py(value)
 
@@ -146,7 +146,7 @@ def test_elements_of_tensors_are_scalars_and_images() -> None:
             element_dtype(given)
 
 
-def test_the_floor_imports_nothing_heavy() -> None:
+def test_the_lowest_layer_imports_nothing_heavy() -> None:
     code = (
         "import sys; import weft.base.scalars, weft.base.promotion, weft.base.trace;"
         "import weft.base.provenance, weft.base.text, weft.base.sequences, weft.base.intmath;"

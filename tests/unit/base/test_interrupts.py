@@ -40,7 +40,7 @@ def test_an_error_inside_is_its_context():
     assert isinstance(caught.value.__context__, ValueError)
 
 
-def test_a_handler_of_somebody_elses_is_asked():
+def test_a_foreign_signal_handler_is_called():
     seen = []
     signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
     try:
@@ -53,7 +53,7 @@ def test_a_handler_of_somebody_elses_is_asked():
 
 
 @pytest.mark.parametrize("handler", [signal.SIG_IGN, signal.SIG_DFL])
-def test_where_python_has_no_handler_there_is_nothing_to_do(handler):
+def test_signals_without_python_handler(handler):
     signal.signal(signal.SIGINT, handler)
     try:
         with Undisturbed():
@@ -120,7 +120,7 @@ def test_two_signals_both_come(alarm):
 
 
 @ALARM
-def test_what_a_handler_raises_is_let_through(alarm):
+def test_exceptions_of_a_handler_are_propagated(alarm):
     def work():
         signal.raise_signal(signal.SIGALRM)
 
@@ -154,7 +154,7 @@ def test_handlers_of_any_kind_are_known(how, alarm):
         signal.signal(signal.SIGALRM, alarm)
 
 
-def test_what_nobody_interrupted_is_not_let_through():
+def test_ordinary_exceptions_are_not_propagated():
     def work():
         raise Late
 

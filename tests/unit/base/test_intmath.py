@@ -42,7 +42,7 @@ def test_zero_divisors_are_refused() -> None:
 
 
 @given(st.integers(0, 100), st.integers(1, 9))
-def test_rounding_up_of_what_truncates(a: int, b: int) -> None:
+def test_rounding_up_with_truncating_division(a: int, b: int) -> None:
     class Truncating:
         def __init__(self, value: int) -> None:
             self.value = value

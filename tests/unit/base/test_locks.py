@@ -63,7 +63,7 @@ def test_free_in_a_child_while_another_thread_holds_it(make):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_a_fork_waits_for_what_a_child_could_not_mend():
+def test_a_fork_waits_for_held_locks():
     own, held, done = locks.lock_around_forks(), threading.Event(), []
 
     def hold():

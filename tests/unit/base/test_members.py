@@ -40,7 +40,7 @@ def test_members_are_found_by_name_and_by_value():
 
 
 @pytest.mark.parametrize("wrong", [0, 99, "RED", None, [1]])
-def test_what_is_no_value_is_refused(wrong):
+def test_invalid_values_are_refused(wrong):
     with pytest.raises(ValueError, match="is not a valid Colour"):
         Colour(wrong)
     with pytest.raises(KeyError):
@@ -71,7 +71,7 @@ def test_numbers_are_ordered_and_names_are_not():
         sorted(Side)
 
 
-def test_members_stay_what_they_are():
+def test_members_cannot_be_reassigned():
     with pytest.raises(AttributeError, match="cannot reassign member 'RED'"):
         Colour.RED = 3
     assert Colour.RED.value == 1

@@ -38,7 +38,7 @@ def same_kind_for_the_standard(a: DType, b: DType) -> bool:
 
 
 @pytest.mark.parametrize("a", NUMPY, ids=repr)
-def test_what_the_standard_defines_is_as_numpy_has_it(a: DType) -> None:
+def test_promotion_of_the_standard_equals_numpy(a: DType) -> None:
     compared = 0
     for b in NUMPY:
         if same_kind_for_the_standard(a, b):

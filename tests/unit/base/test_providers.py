@@ -3,7 +3,7 @@ import pytest
 from weft.base.providers import PROVIDED, provide, provided
 
 
-def test_what_is_entered_is_found(monkeypatch):
+def test_provided_functions_are_found(monkeypatch):
     monkeypatch.setattr("weft.base.providers.PROVIDED", {})
     provide("double", lambda x: 2 * x)
     assert provided("double")(4) == 8

@@ -35,7 +35,7 @@ def identical(a: float, b: float) -> bool:
 
 
 @pytest.mark.parametrize("dtype", SHORT, ids=repr)
-def test_every_pattern_means_what_the_other_library_says(dtype: DType) -> None:
+def test_every_bit_pattern_equals_the_other_library(dtype: DType) -> None:
     patterns = numpy.arange(1 << dtype.bitsize, dtype=UNSIGNED[dtype.itemsize])
     with numpy.errstate(invalid="ignore"):
         expected = patterns.view(OTHER[dtype]).astype(numpy.float64).tolist()
@@ -195,7 +195,7 @@ def test_numpy_scalars_are_numbers() -> None:
             assert type(got) in (bool, int, float)
 
 
-def test_what_is_no_number_is_refused() -> None:
+def test_non_numbers_are_refused() -> None:
     for value in ("1", None, [1], 1j):
         for dtype in dtypes.all:
             with pytest.raises(DTypeError):

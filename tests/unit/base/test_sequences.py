@@ -13,7 +13,7 @@ def test_flatten_takes_one_level() -> None:
     assert flatten([[1, [2]], (), [3]]) == [1, [2], 3]
 
 
-def test_partition_keeps_order_and_asks_once() -> None:
+def test_partition_keeps_order_and_calls_once() -> None:
     asked: list[int] = []
 
     def odd(value: int) -> int:

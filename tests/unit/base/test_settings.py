@@ -14,7 +14,7 @@ from weft.base.errors import ArgumentError
 from weft.base.settings import TABLE, Setting, Settings, SettingValues, settings
 
 
-def test_the_table_is_what_the_attributes_are() -> None:
+def test_table_matches_attributes() -> None:
     names = [row.name for row in settings.table()]
     assert len(set(names)) == len(names)
     for row in TABLE:
@@ -65,7 +65,7 @@ def test_the_stamp_is_the_same_while_nothing_was_set() -> None:
     assert settings.stamp() is not before and settings.DEBUG == known
 
 
-def test_a_getter_gives_what_the_attribute_does() -> None:
+def test_a_getter_equals_the_attribute() -> None:
     debug = settings.getter("DEBUG")
     assert debug() == settings.DEBUG
     with settings.override(DEBUG=3):
@@ -74,7 +74,7 @@ def test_a_getter_gives_what_the_attribute_does() -> None:
         settings.getter("DEBGU")
 
 
-def test_the_stamp_tells_overrides_that_end_in_another_order() -> None:
+def test_the_stamp_distinguishes_the_order_of_overrides() -> None:
     first, second = settings.override(DEBUG=41), settings.override(NOOPT=1)
     seen = {id(before := settings.stamp())}
     kept = [before]

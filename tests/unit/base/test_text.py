@@ -29,7 +29,7 @@ def test_colours_take_no_columns() -> None:
         colour("abc", "mauve")
 
 
-def test_padding_counts_what_is_seen() -> None:
+def test_padding_counts_visible_characters() -> None:
     red = colour("abc", "red")
     assert pad(red, 5) == red + "  " and pad("abc", 5, right=True) == "  abc"
     assert pad("abcdef", 3) == "abcdef"

@@ -70,7 +70,7 @@ def test_spans_of_threads_are_no_parents_of_each_other(events: list[trace.Event]
     assert events[0].parent is None and events[0].thread != events[1].thread
 
 
-def test_what_a_listener_raises_is_told_once_and_goes_no_further(
+def test_exceptions_of_a_subscriber_are_reported_once(
     events: list[trace.Event], capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refuse(event: trace.Event) -> None:
@@ -88,7 +88,7 @@ def test_what_a_listener_raises_is_told_once_and_goes_no_further(
     assert told.count("LookupError") == 1 and "LookupError: no first" in told and "refuse" in told
 
 
-def test_a_listener_that_names_what_it_wants_is_told_nothing_else() -> None:
+def test_a_subscriber_gets_only_the_events_that_it_names() -> None:
     if trace.enabled():
         pytest.skip("something else of this process is listening")
     heard: list[trace.Event] = []

@@ -12,7 +12,7 @@ class Thing:
     pass
 
 
-def test_a_mapping_forgets_what_dies():
+def test_a_mapping_drops_dead_keys():
     one, other = Thing(), Thing()
     table = WeakKeys({one: 1})
     table[other] = 2
@@ -29,7 +29,7 @@ def test_a_mapping_forgets_what_dies():
     assert len(table) == 0 and table.items() == []
 
 
-def test_a_set_forgets_what_dies():
+def test_a_set_drops_dead_members():
     one, other = Thing(), Thing()
     members = WeakMembers([one, one])
     members.add(other)

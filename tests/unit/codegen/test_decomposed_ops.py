@@ -134,7 +134,7 @@ def test_shifts_by_a_constant_are_left_alone():
 
 @pytest.mark.parametrize("kind", [dtypes.float, dtypes.double])
 @pytest.mark.parametrize("wide", [True, False])
-def test_a_multiply_add_keeps_what_the_product_loses(kind, wide):
+def test_a_multiply_add_keeps_the_low_bits_of_the_product(kind, wide):
     values = arguments(kind, kind, kind)
     computed = COMMON_DTYPES - (frozenset() if wide else {dtypes.double})
     rules = Rules(frozenset(GroupOp.ALU - {Ops.MULACC}), computed | {kind})
@@ -167,7 +167,7 @@ def test_threefry_is_the_published_function():
     check(Ops.THREEFRY, dtypes.ulong, dtypes.ulong)
 
 
-def test_what_cannot_be_made_is_refused():
+def test_missing_operations_are_refused():
     x = arguments(dtypes.float)[0]
     with pytest.raises(CapabilityError) as error:
         decomposed(x.sqrt(), Ops.SQRT)

@@ -40,7 +40,7 @@ def test_the_innermost_loop_of_a_reduction_is_unrolled(terms, unrolled):
     assert dict(kinds(summed(5, terms), PLAIN)).get(OptKind.UNROLL) == unrolled
 
 
-def test_what_lies_in_a_row_becomes_lanes():
+def test_contiguous_axes_become_lanes():
     def moved(*strides):
         value = load(1, shape(64, 64).permute(strides), 64 * 64)
         return kinds(UOp.sink(store(value + 1.0, 64, 64)), WIDE)

@@ -88,7 +88,7 @@ def test_a_product_that_is_summed_is_a_multiply_add():
     ]
 
 
-def test_what_does_not_depend_on_a_loop_stands_outside():
+def test_loop_invariant_values_are_outside_of_the_loop():
     scale = load(2, shape(1, 1).expand((4, 8)), 1)
     program = lower(UOp.sink(store(load(1, shape(4, 8).permute((0, 1)), 32) * scale, 4, 8)), PLAIN)
     kinds = ops_of(program)
@@ -176,7 +176,7 @@ def test_settings_switch_the_heuristic_off():
         assert lower(matmul(64, 64, 64), WIDE).name == "r_64_64_64"
 
 
-def test_what_is_no_kernel_is_refused_under_spec():
+def test_graphs_that_are_no_kernel_are_refused_under_spec():
     with settings.override(SPEC=1), pytest.raises(SpecError):
         lower(UOp.sink(load(1, shape(4), 4)), PLAIN)
 
@@ -224,7 +224,7 @@ def test_a_refusal_at_the_end_takes_everything_back(monkeypatch):
     assert again.uops == made.uops
 
 
-def test_what_was_tried_and_is_wanted_is_not_applied_again(monkeypatch):
+def test_applied_transformations_are_not_applied_again(monkeypatch):
     applied = []
     apply = Kernel._apply
     monkeypatch.setattr(Kernel, "_apply", lambda *given: applied.append(given[1]) or apply(*given))
@@ -265,7 +265,7 @@ def test_parts_may_not_overlap_in_place():
     assert lower(elementwise_in_place(10), WIDE).name == "E_10"
 
 
-def test_parts_may_overlap_beside_what_is_changed_in_place():
+def test_parts_may_overlap_next_to_an_in_place_update():
     """Only loops around the store that changes what is read have to turn once."""
     changed = elementwise_in_place(6).src[0]
     beside = store(load(2, shape(10), 10) + 1.0, 10, slot=1)

@@ -144,7 +144,7 @@ def test_the_lowered_form_of_a_kernel_with_a_row(golden):
     assert both == golden.file("lowered/row.uop")
 
 
-def test_what_is_kept_is_computed_once_for_every_element():
+def test_buffered_rows_are_computed_once_per_element():
     kept, again = (lower(softmax(6, 16, keep), PLAIN, nothing) for keep in (row, lambda x: x))
     assert again.estimates.ops - kept.estimates.ops == 2 * 6 * 16  # a difference and a power
     assert kept.estimates.bytes == again.estimates.bytes == 4 * 2 * 6 * 16
@@ -223,7 +223,7 @@ def test_a_product_of_matrices_can_be_a_row():
         np.testing.assert_array_equal(out, x @ y.T - (x @ y.T).max(1, keepdims=True))
 
 
-def test_rows_of_a_variable_length_have_room_for_the_longest():
+def test_buffers_of_variable_rows_fit_the_longest():
     n = UOp.variable("n", 1, 10)
     x = pointer(1, 40).view(ShapeTracker.from_shape((4, n))).load()
     ast = UOp.sink(store(0, row(x + 1.0).reduce(Ops.MAX, (1,)), 4, 1))
@@ -259,7 +259,7 @@ def test_reads_beyond_the_outer_axes_are_refused():
         lowerer.run(UOp.sink(store(0, padded, 5, 8)))
 
 
-def test_a_transposed_store_puts_the_outer_axes_outermost():
+def test_a_transposed_store_has_the_outer_axes_outermost():
     ast = UOp.sink(store(0, row(load(1, 4, 8)).view(shape(4, 8).permute((1, 0))), 8, 4))
     sink = lowerer.run(ast)
     (fill,) = nodes(sink, Ops.FILL)
@@ -329,7 +329,7 @@ def test_on_a_grid_only_the_outer_axes_are_work_items():
     assert kinds == {6: AxisKind.GLOBAL}
 
 
-def test_narrow_floats_are_kept_wide_on_chip():
+def test_row_buffers_of_narrow_floats_are_wide():
     x = load(1, 4, 8, dtype=dtypes.bfloat16)
     kept = row(x + x).view(shape(4, 8).flip((False, True)))
     sink = narrow.run(lowerer.run(UOp.sink(store(0, kept, 4, 8))), frozenset({dtypes.float}) | {

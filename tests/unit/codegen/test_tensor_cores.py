@@ -117,7 +117,7 @@ def test_the_loop_may_be_written_out():
     check(program, 8, 4, 8)
 
 
-def test_several_warps_share_what_they_bring_on_chip():
+def test_several_warps_share_fragments_in_shared_memory():
     """Two by two warps, each with its fragment: every fragment in shared memory serves two."""
     opts = (
         TC, Opt(OptKind.LOCAL, 0, 2), Opt(OptKind.LOCAL, 1, 2),
@@ -148,7 +148,7 @@ def test_sizes_that_no_fragment_divides(m, k, n):
     check(program, m, k, n)
 
 
-def test_what_is_refused():
+def test_invalid_arguments():
     def because(ast, *opts):
         with pytest.raises(OptError) as caught:
             program_of(ast, *opts)

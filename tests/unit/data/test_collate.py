@@ -47,7 +47,7 @@ def test_large_integers_keep_their_digits():
     assert data.default_collate([1, 1 << 40]).tolist() == [1, 1 << 40]
 
 
-def test_what_cannot_be_joined():
+def test_samples_that_cannot_be_joined():
     with pytest.raises(ShapeError, match="different shapes"):
         data.default_collate([np.zeros(2), np.zeros(3)])
     with pytest.raises(ShapeError, match="different numbers of parts"):

@@ -105,7 +105,7 @@ def test_splits_that_do_not_add_up_are_refused():
             data.random_split(range(10), lengths)
 
 
-def test_what_lacks_its_method_says_so():
+def test_missing_methods_are_reported():
     with pytest.raises(NotImplementedError, match="__getitem__"):
         data.Dataset()[0]
     with pytest.raises(NotImplementedError, match="__iter__"):

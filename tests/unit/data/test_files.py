@@ -50,7 +50,7 @@ def test_with_workers(path, kind):
     assert [batch["y"].tolist() for batch in loader] == [[0, 1, 2], [3, 4, 5], [6]]
 
 
-def test_what_is_refused(path, tmp_path):
+def test_invalid_arguments(path, tmp_path):
     with pytest.raises(FileError):
         data.SafetensorsDataset(tmp_path / "none.safetensors")
     with pytest.raises(ArgumentError, match="no such tensor"):

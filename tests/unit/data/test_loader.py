@@ -88,7 +88,7 @@ def test_resuming_goes_on_exactly_there(workers, position):
     assert other.state_dict() == loader.state_dict()
 
 
-def test_the_state_counts_what_was_handed_out_and_not_what_was_loaded():
+def test_the_state_counts_yielded_batches_not_loaded_ones():
     loader = data.DataLoader(range(20), batch_size=2, num_workers=2, seed=0)
     for number, _ in enumerate(loader):
         assert loader.state_dict() == {"seed": 0, "epoch": 0, "position": number + 1}

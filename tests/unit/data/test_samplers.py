@@ -77,7 +77,7 @@ def test_batches_of_an_order():
         data.BatchSampler(order, 0)
 
 
-def test_what_lacks_its_method_says_so():
+def test_missing_methods_are_reported():
     with pytest.raises(NotImplementedError, match="__iter__"):
         iter(data.Sampler())
     with pytest.raises(NotImplementedError, match="__len__"):

@@ -36,7 +36,7 @@ def are_gone(found, seconds=20):
 
 
 @pytest.mark.parametrize(("kind", "count"), [("thread", 1), ("thread", 3), ("process", 2)])
-def test_workers_load_what_the_main_thread_would(kind, count):
+def test_workers_load_the_same_batches_as_the_main_thread(kind, count):
     options = {"batch_size": 3, "shuffle": True, "seed": 1}
     expected = data.DataLoader(slow_sets.Squares(), **options)
     loader = data.DataLoader(
@@ -65,13 +65,13 @@ def test_an_error_in_the_main_thread_is_as_it_was():
         list(data.DataLoader(slow_sets.Failing()))
 
 
-def test_a_process_that_dies_is_told():
+def test_a_dead_process_is_reported():
     loader = data.DataLoader(slow_sets.Dying(), batch_size=2, num_workers=2, worker_kind="process")
     with pytest.raises(WorkerError, match="died"):
         list(loader)
 
 
-def test_a_worker_that_takes_too_long_is_told():
+def test_a_slow_worker_is_reported():
     loader = data.DataLoader(slow_sets.Sleeping(4), num_workers=1, timeout=0.5)
     with pytest.raises(WorkerError, match="in time"):
         list(loader)
@@ -169,7 +169,7 @@ def test_an_initial_function(kind, tmp_path):
         list(data.DataLoader([1], num_workers=1, worker_init_fn=slow_sets.refusing))
 
 
-def test_what_cannot_be_sent_is_refused():
+def test_unpicklable_arguments_are_refused():
     loader = data.DataLoader(
         [1, 2], num_workers=1, worker_kind="process", collate_fn=lambda samples: samples
     )
@@ -178,7 +178,7 @@ def test_what_cannot_be_sent_is_refused():
     assert data.DataLoader([1], multiprocessing_context="spawn").worker_kind == "process"
 
 
-def test_batches_are_copied_ahead_and_stay_what_they_are():
+def test_batches_copied_ahead_keep_their_values():
     x = np.arange(64, dtype=np.float32).reshape(16, 4)
     loader = data.DataLoader(data.TensorDataset(x), batch_size=4, num_workers=2)
     kept = [batch for (batch,) in loader]

@@ -39,7 +39,7 @@ def test_binding_an_existing_buffer():
     "buffer",
     [("FAKE", 5, dtypes.float32), ("FAKE", 4, dtypes.int32), ("FAKE:1", 4, dtypes.float32)],
 )
-def test_what_does_not_fit_is_refused(buffer):
+def test_mismatched_buffers_are_refused(buffer):
     with pytest.raises(ArgumentError):
         binding.bind(node(), Buffer(*buffer))
 

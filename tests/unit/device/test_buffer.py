@@ -174,7 +174,7 @@ def test_wrapping_python_memory_copies_nothing():
     assert data.sum() == 0
 
 
-def test_wrapping_what_cannot_be_wrapped(allocator):
+def test_wrapping_unsupported_memory(allocator):
     with pytest.raises(ArgumentError):
         Buffer.wrap(b"abc", dtypes.int32)
     with pytest.raises(ArgumentError):
@@ -235,7 +235,7 @@ def test_a_crash_of_the_allocator_is_the_plugins_fault(fresh_registry, call):
 
 @pytest.mark.parametrize("error", [MemoryError, OutOfMemory, DTypeError, KeyboardInterrupt])
 @pytest.mark.parametrize("call", CALLS)
-def test_but_not_what_says_itself_what_it_is(fresh_registry, call, error):
+def test_errors_of_weft_are_not_wrapped(fresh_registry, call, error):
     buffer = buffer_of(CrashingAllocator(call, error=error))
     expected = OutOfMemory if error is MemoryError else error
     with pytest.raises(expected) as caught:
@@ -243,7 +243,7 @@ def test_but_not_what_says_itself_what_it_is(fresh_registry, call, error):
     assert not isinstance(caught.value, PluginError)
 
 
-def test_a_crash_of_free_is_told(fresh_registry):
+def test_a_crash_of_free_is_reported(fresh_registry):
     told = []
     buffer = buffer_of(CrashingAllocator("free"))
     registry.open(buffer.device).pool.enabled = False
@@ -314,7 +314,7 @@ def test_memory_that_is_not_pooled_is_freed_at_once(fresh_registry):
     assert allocator.log == [("allocate", 64), ("free", 64)]
 
 
-def test_what_died_on_another_device_does_not_count_for_the_peak(fresh_registry):
+def test_memory_freed_on_another_device_does_not_count_for_the_peak(fresh_registry):
     register("OTHER")
     buffer = buffer_of(RecordingAllocator(), 1 << 20).allocate()
     usage.reset_peak()

@@ -108,7 +108,7 @@ def test_a_strategy_is_a_function(field):
         Target(ComputeCaps(), frozenset(), None, "c", "x", **{field: ("a pass",)})
 
 
-def test_frozen_maps_are_equal_whatever_the_order():
+def test_equality_of_frozen_maps_ignores_order():
     one, other = FrozenMap({"a": 1, "b": 2}), FrozenMap({"b": 2, "a": 1})
     assert one == other and hash(one) == hash(other)
     assert dict(one) == {"a": 1, "b": 2} and len(one) == 2

@@ -139,7 +139,7 @@ def test_a_misspelt_hook_is_refused():
     assert "weft_alocator" in str(plugin.cause)
 
 
-def test_a_refused_plugin_harms_nobody_else():
+def test_a_refused_plugin_does_not_affect_others():
     calls = HookCalls()
     bad = fake_plugin("BAD")
 

@@ -70,7 +70,7 @@ def test_the_first_on_the_path_hides_another_of_its_name(site, tmp_path, monkeyp
     assert by_us() == [("X", "json", "some-name", "2.0")]
 
 
-def test_a_folder_of_sources_hides_what_was_built_of_it(site, tmp_path, monkeypatch):
+def test_a_source_folder_takes_precedence_over_an_installed_build(site, tmp_path, monkeypatch):
     """Where a package is worked on its metadata has no version in its name."""
     site("some-name", f"[{GROUP}]\nX = re\n", version="2.0")
     sources = tmp_path / "sources"
@@ -81,7 +81,7 @@ def test_a_folder_of_sources_hides_what_was_built_of_it(site, tmp_path, monkeypa
     assert by_us() == by_the_library() == [("X", "json", "some-name", "2.1")]
 
 
-def test_what_lies_in_an_archive_is_found(tmp_path, monkeypatch):
+def test_entry_points_in_an_archive_are_found(tmp_path, monkeypatch):
     archive = tmp_path / "packed.zip"
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("packed-1.0.dist-info/METADATA", "Name: packed\nVersion: 1.0\n")
@@ -113,7 +113,7 @@ def test_a_finder_of_somebodys_own_is_asked(monkeypatch):
     assert by_us() == [("X", "a", "held", "3")]
 
 
-def test_odd_places_on_the_path_harm_nobody(site, tmp_path, monkeypatch):
+def test_invalid_path_entries_are_ignored(site, tmp_path, monkeypatch):
     site("one", f"[{GROUP}]\nX = json\n")
     (tmp_path / "broken-1.dist-info").write_text("a file where a folder should be")
     monkeypatch.setattr(sys, "path", ["", tmp_path, str(tmp_path / "missing"), *sys.path])

@@ -64,7 +64,7 @@ def test_an_extension_goes_first_and_may_decline(calls):
     assert calls.part("weft_renderer", plugins, DEVICE) is the_owners
 
 
-def test_what_nobody_implements_is_none(calls):
+def test_a_hook_without_implementation_returns_none(calls):
     owner = registered(calls, fake_plugin())
     for hook, more in [("weft_renderer", {}), ("weft_compiler", {}), *MORE.items()]:
         assert calls.part(hook, [owner], DEVICE, **more) is None
@@ -147,7 +147,7 @@ def test_a_crash_while_a_part_is_made_is_the_plugins_fault(calls, hook):
     assert isinstance(caught.value.__cause__, KeyError) and "FAKE" in caught.value.asked
 
 
-def test_tracing_tells_of_failures_and_survives_any_answer(calls, capsys):
+def test_tracing_reports_failures_and_accepts_any_answer(calls, capsys):
     class Odd:
         def __repr__(self):
             raise KeyError

@@ -51,7 +51,7 @@ def with_hook():
     return module
 
 
-def test_a_plugin_that_uses_what_will_go_works_and_is_told(listed):
+def test_a_plugin_with_deprecated_hooks_works_with_a_warning(listed):
     plugin = plugin_by_hand(with_hook(), "OLD", "weft-old", "1.0")
     with pytest.warns(DeprecationWarning, match="weft-old 1.0: weft_offline is deprecated since"):
         load(plugin, HookCalls())
@@ -70,7 +70,7 @@ def test_a_plugin_of_an_older_minor_version_works_in_silence(listed):
     assert plugin.state is PluginState.LOADED and plugin.notes == ()
 
 
-def test_an_old_name_of_the_door_still_opens_it(listed):
+def test_an_old_name_of_the_plugin_api_still_works(listed):
     with pytest.warns(DeprecationWarning, match="Handles is deprecated .* use Allocator"):
         from weft.plugin import Handles
     assert Handles is weft.plugin.Allocator
@@ -84,7 +84,7 @@ def test_looking_up():
     assert successor_of("Allocator") is None
 
 
-def test_what_is_listed_is_there_and_is_written_down():
+def test_deprecated_names_exist_and_are_documented():
     docs = Path(__file__).resolve().parents[3] / "docs"
     pages = [docs / "howto" / "write-a-device.md", docs / "devices.md"]
     for each in DEPRECATED:

@@ -18,7 +18,7 @@ def test_parsing_splits_at_the_first_colon(text, family, locator):
 
 
 @pytest.mark.parametrize("text", ["", ":1", "1CPU", "a b", "-"])
-def test_what_cannot_be_a_family(text):
+def test_invalid_family_names(text):
     with pytest.raises(UnknownDevice) as caught:
         DeviceId.parse(text)
     assert caught.value.asked == repr(text)
@@ -43,7 +43,7 @@ def test_ordinals_are_spelt_in_one_way(given, spelt):
 
 
 @pytest.mark.parametrize("given", ["x", "-1", "1.0", "²"])
-def test_what_is_no_ordinal(given):
+def test_invalid_ordinals(given):
     with pytest.raises(UnknownDevice):
         ordinal(given)
 

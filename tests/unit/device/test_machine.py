@@ -10,7 +10,7 @@ from weft.device.machine import MachineModel, Throughput
 from weft.uop.ops import Ops
 
 
-def test_what_capabilities_say_is_in_the_model():
+def test_capabilities_are_in_the_machine_model():
     caps = ComputeCaps(
         vector_bytes=32, vector_registers=8, cache_bytes=1 << 24, read_streams=4, warp_size=64,
         limits=KernelLimits(shared_bytes=1 << 15), machine=MachineModel(l2_bytes=1 << 19),
@@ -34,7 +34,7 @@ def test_one_model_serves_several_capabilities():
     assert (first.warp_size, second.warp_size, model.warp_size) == (32, 64, 0)
 
 
-def test_what_capabilities_say_is_not_said_twice():
+def test_capabilities_cannot_be_repeated_in_the_model():
     with pytest.raises(TypeError):
         MachineModel(last_level_bytes=1)  # pyright: ignore[reportCallIssue]
 

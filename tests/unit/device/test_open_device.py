@@ -56,7 +56,7 @@ def test_missing_parts_of_a_computing_device(fresh_registry):
     assert opened.compiler is None and opened.graph([]) is None
 
 
-def test_runners_are_made_anew_each_time(fresh_registry):
+def test_runners_are_not_cached(fresh_registry):
     @hookimpl
     def weft_runner(device, program):
         return partial(print, program)
@@ -133,7 +133,7 @@ def test_a_fork_leaves_it_open_at_exit(fresh_registry):
     assert not closed
 
 
-def test_what_fails_at_exit_keeps_nobody_from_closing(fresh_registry, capsys):
+def test_a_failure_at_exit_does_not_prevent_other_devices_from_closing(fresh_registry, capsys):
     def fail():
         raise RuntimeError("no more")
 

@@ -21,7 +21,7 @@ def test_numbers_of_other_sizes_are_refused():
         PairDot(dtypes.float16, dtypes.float64, (8,))
 
 
-def test_how_many_products_and_of_what():
+def test_number_and_dtypes_of_products():
     pairs = PairDot(dtypes.int16, dtypes.int32, (16,))
     assert pairs.terms == 2 and pairs.given == (dtypes.int16, dtypes.int16)
     fours = PairDot(dtypes.uint8, dtypes.int32, (16,), dtype_other=dtypes.int8)

@@ -56,7 +56,7 @@ def test_naming_one_family_loads_no_other():
     assert other.module is None
 
 
-def test_what_fails_is_kept_with_its_cause():
+def test_failed_plugins_are_kept_with_their_cause():
     bad = found("BAD", ImportError("no driver"))
     table = PluginTable([bad, found("GOOD")])
     assert table.broken == []
@@ -72,7 +72,7 @@ def test_two_owners_are_none():
         table.plugins_of("ONE")
 
 
-def test_what_is_registered_is_served_until_it_is_taken_back():
+def test_registered_plugins_are_served_until_unregistered():
     table = PluginTable([])
     plugin = table.register(fake_plugin("ONE"))
     assert table.plugins_of("ONE") == [plugin] and not table.is_installed("ONE")
@@ -86,7 +86,7 @@ def test_what_is_registered_is_served_until_it_is_taken_back():
         table.unregister("ONE")
 
 
-def test_what_cannot_be_used_changes_nothing():
+def test_an_invalid_plugin_changes_nothing():
     table = PluginTable([])
     plugin = table.register(fake_plugin("ONE"))
     with pytest.raises(PluginError, match="must state the version"):
@@ -101,7 +101,7 @@ def record(family, distribution):
 ONE, TWO = record("MINE", "weft-one"), record("MINE", "weft-two")
 
 
-def test_each_names_who_is_at_fault():
+def test_errors_name_the_distributions_at_fault():
     for error in (several_owners("MINE", [ONE, TWO]), extension_without_owner("MINE", [ONE])):
         assert error.asked == "MINE" and "weft-one 1.0" in error.because
     assert "weft-one 1.0 and weft-two 1.0" in several_owners("MINE", [ONE, TWO]).because
@@ -125,7 +125,7 @@ def test_the_cause_is_attached():
     )
 
 
-def test_a_family_that_nobody_serves():
+def test_an_unknown_family():
     error = unknown_family("MIND", [ONE])
     assert error.because == "installed plugins serve MINE"
     assert error.try_ == "did you mean MINE? Otherwise: pip install weft-mind"

@@ -81,7 +81,7 @@ class Tight(RecordingAllocator):
         return super().allocate(nbytes, hints)
 
 
-def test_kept_memory_is_dropped_when_there_is_no_room():
+def test_pooled_memory_is_freed_when_memory_is_exhausted():
     allocator = Tight()
     pool = Pool(allocator)
     pool.release(pool.acquire(60, NO_HINTS), 60, NO_HINTS)
@@ -91,7 +91,7 @@ def test_kept_memory_is_dropped_when_there_is_no_room():
         pool.acquire(40, NO_HINTS)
 
 
-def test_pythons_own_word_for_no_room_is_understood():
+def test_memory_error_of_python_is_handled():
     class Plain(RecordingAllocator):
         def allocate(self, nbytes, hints):
             if self.live + nbytes > 100:
@@ -114,7 +114,7 @@ def test_the_largest_allocation_and_the_least(allocator):
     assert allocator.log == []
 
 
-def test_what_is_returned_in_the_middle_of_taking_waits():
+def test_memory_released_during_acquire_is_deferred():
     class Returning(RecordingAllocator):
         """As when the garbage collector runs a buffer's destructor inside an allocation."""
 
@@ -132,7 +132,7 @@ def test_what_is_returned_in_the_middle_of_taking_waits():
     assert pool.acquire(5, NO_HINTS) is first
 
 
-def test_what_is_a_little_smaller_gets_a_window():
+def test_slightly_smaller_requests_get_a_window():
     allocator = RecordingAllocator()
     pool = Pool(allocator, windows=True)
     size = pool_module.WINDOWS_FROM * 2
@@ -175,7 +175,7 @@ def test_an_allocator_without_windows_is_asked_once():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_all_that_is_held_stays_near_what_was_ever_in_use(seed, monkeypatch):
+def test_held_memory_stays_near_the_peak(seed, monkeypatch):
     monkeypatch.setattr(pool_module, "KEEP_AT_LEAST", 0)
     draw, allocator = random.Random(seed), RecordingAllocator()
     pool = Pool(allocator, windows=True)

@@ -129,7 +129,7 @@ def test_a_near_miss_is_suggested(installed):
     assert caught.value.try_.startswith("did you mean REFERENCE?")
 
 
-def test_a_broken_plugin_is_reported_to_who_asks_and_harms_nobody(installed):
+def test_a_broken_plugin_is_reported_on_use_and_does_not_affect_others(installed):
     cause = ImportError("libmissing.so")
     current = installed(found("BAD", error=cause), found("GOOD"))
     with pytest.raises(PluginError) as caught:
@@ -267,7 +267,7 @@ def test_staging_is_found_by_its_role(installed):
         registry.staging()
 
 
-def test_locating_asks_everyone_and_survives_the_broken(installed):
+def test_locating_calls_every_plugin_and_survives_broken_ones(installed):
     module = fake_plugin("FILES", computes=False, canonical=lambda path: path or "/")
 
     @hookimpl
@@ -345,12 +345,12 @@ def test_registering_by_hand(fresh_registry):
     assert not fresh_registry.is_installed("ONE")
 
 
-def test_what_is_installed_is_there_for_other_processes(installed):
+def test_installed_plugins_are_available_in_other_processes(installed):
     installed(found("ONE"))
     assert registry.current().is_installed("ONE")
 
 
-def test_registering_again_takes_the_place_of_what_was_registered(fresh_registry):
+def test_registering_again_replaces_the_plugin(fresh_registry):
     """As when a cell of a notebook is run a second time."""
     first, second = fake_plugin("ONE", about="first"), fake_plugin("ONE", about="second")
     registry.register(first, "ONE")
@@ -365,7 +365,7 @@ def test_registering_again_takes_the_place_of_what_was_registered(fresh_registry
     assert registry.open("ONE").family.about == "second", "what cannot be used replaces nothing"
 
 
-def test_a_module_that_was_loaded_anew_is_registered_anew(fresh_registry):
+def test_a_reloaded_module_is_registered_again(fresh_registry):
     module = fake_plugin("ONE", about="first")
     registry.register(module)
     module.weft_devices = hookimpl(
@@ -435,7 +435,7 @@ def test_several_families_need_a_name(fresh_registry):
     assert registry.open("TWO").name == "TWO"
 
 
-def test_what_the_core_ships_is_nobody_elses(installed):
+def test_families_of_the_core_cannot_be_replaced(installed):
     core = found("STAGE", fake_plugin("STAGE", staging=True, computes=False), distribution="weft")
     thief = found("STAGE", fake_plugin("STAGE"), distribution="weft-thief")
     installed(thief, core)
@@ -447,7 +447,7 @@ def test_what_the_core_ships_is_nobody_elses(installed):
     assert registry.open("STAGE").family.staging
 
 
-def test_a_plugin_that_crashes_when_asked_for_a_place_hides_nobody(installed):
+def test_a_plugin_that_crashes_in_locate_does_not_hide_others(installed):
     bad, good = fake_plugin("BAD"), fake_plugin("FILES", canonical=lambda path: path or "/")
     bad.weft_locate = hookimpl(lambda source: 1 / 0, specname="weft_locate")
     good.weft_locate = hookimpl(
@@ -470,7 +470,7 @@ def test_a_crash_of_any_kind_leaves_the_default_to_others(installed):
     assert str(registry.default()) == "GOOD"
 
 
-def test_a_setting_that_cannot_be_is_told_and_not_worked_around(installed):
+def test_an_invalid_setting_is_an_error(installed):
     module = fake_computer("WRONG", priority=9)
 
     @hookimpl
@@ -536,7 +536,7 @@ def test_the_environment_selects_the_default():
     assert done.stdout.strip() == "REF:vector", done.stderr
 
 
-def test_an_epoch_lasts_while_names_open_what_they_opened(fresh_registry):
+def test_an_epoch_lasts_while_names_open_the_same_devices(fresh_registry):
     fresh_registry.register(fake_plugin(), "FAKE")
     opened, epoch = registry.open("FAKE"), registry.epoch()
     assert registry.open("FAKE") is opened and registry.epoch() is epoch

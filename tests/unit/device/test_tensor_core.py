@@ -23,7 +23,7 @@ def test_covering():
     assert shared.covers(2, 2), "two lanes may hold the same element"
 
 
-def test_a_unit_whose_layouts_cover():
+def test_a_unit_with_valid_layouts():
     unit = TensorCore("mma", (2, 2, 2), 2, dtypes.half, dtypes.float, BY_ROW, BY_COLUMN, BY_ROW)
     assert unit.dims == (2, 2, 2)
 

@@ -11,7 +11,7 @@ from weft.engine import run_schedule
 from weft.engine.capture import recorded, recording
 
 
-def test_what_runs_is_kept_in_order():
+def test_executed_steps_are_recorded_in_order():
     items, _ = scheduled((floats(1, 2).reshape((2, 1)) + floats(3, 4).reshape((2, 1))).contiguous())
     with recorded("step") as record:
         run_schedule(items)
@@ -20,7 +20,7 @@ def test_what_runs_is_kept_in_order():
     assert [step.bufs for step in record.steps[: len(items)]] == [item.bufs for item in items]
 
 
-def test_nothing_is_kept_where_nobody_records():
+def test_nothing_is_recorded_without_a_recorder():
     items, _ = scheduled(floats(1, 2).reshape((2, 1)).copy_to_device("HOST"))
     with recorded("step") as record:
         pass
@@ -61,7 +61,7 @@ def test_values_that_python_takes_are_noted():
     assert int(bound) == 3
 
 
-def test_what_may_be_another_at_a_replay_is_followed():
+def test_changing_buffers_are_tracked():
     """From memory that was there before, through every step; numbers from Python stay."""
     x = floats(1, 2).reshape((2, 1))
     items, _ = scheduled((x + 1.0).copy_to_device("HOST"))
@@ -75,7 +75,7 @@ def test_what_may_be_another_at_a_replay_is_followed():
     assert not any(record.is_changing(buffer) for item in items for buffer in item.bufs)
 
 
-def test_what_nobody_needs_is_let_go_while_others_hold_on_to_the_steps():
+def test_unneeded_buffers_are_freed_while_steps_are_referenced():
     items, result = scheduled((floats(1, 2) + 1.0).copy_to_device("HOST"))
     assert len(items) == 2
     passing, before = items[0].outputs[0], items[0].inputs[0]

@@ -62,7 +62,7 @@ def test_a_kernel_that_was_kept_is_not_lowered_again(lowered):
     assert other.uops == one.uops and len(lowered) == 2  # made when they are asked for
 
 
-def test_what_changes_the_source_changes_the_key(lowered, monkeypatch):
+def test_settings_that_change_the_source_change_the_key(lowered, monkeypatch):
     lower_schedule_item(item())
     changes = 0
     for change in ({"NOOPT": 1}, {"FUSE_ARANGE": 0}):
@@ -97,14 +97,14 @@ def test_kernels_of_variables_are_kept_too(lowered):
 
 
 @pytest.mark.parametrize("kept", [b"", b"[]", b"{", json.dumps({"name": "f"}).encode()])
-def test_what_does_not_read_back_is_a_miss(lowered, kept, monkeypatch):
+def test_unreadable_entries_are_misses(lowered, kept, monkeypatch):
     lower_schedule_item(item())
     monkeypatch.setattr(DiskCache, "get", lambda cache, key: kept)
     assert kernel_cache.find("any", item().ast, lambda: None) is None
 
 
 @pytest.mark.parametrize("setting", [{"CACHE": 0}, {"DEBUG": 5}, {"SPEC": 1}])
-def test_where_every_pass_is_to_be_seen_nothing_is_looked_up(lowered, setting, capsys):
+def test_the_cache_is_skipped_while_passes_are_traced(lowered, setting, capsys):
     lower_schedule_item(item())
     forget_programs()
     with settings.override(**setting):
@@ -125,7 +125,7 @@ def test_a_stamp_changes_with_the_files(tmp_path):
     assert before != after == stamp(str(tmp_path))
 
 
-def test_what_a_device_can_do_is_written_down_once(lowered, monkeypatch):
+def test_capabilities_are_serialized_once(lowered, monkeypatch):
     monkeypatch.setattr(kernel_cache, "_last", [])
     written, as_text = [], kernel_cache.as_text
     monkeypatch.setattr(kernel_cache, "as_text", lambda can: written.append(can) or as_text(can))
@@ -167,7 +167,7 @@ def test_the_files_of_a_strategy_are_part_of_the_key(strategies, monkeypatch):
     assert strategies.__file__ in stamped
 
 
-def test_another_strategy_is_not_given_what_was_generated(strategies, monkeypatch, lowered):
+def test_kernels_are_keyed_by_strategy(strategies, monkeypatch, lowered):
     device = registry.open(DEVICE)
     with settings.override(CACHE=0):
         for choose in (strategies.one, strategies.other, strategies.other):

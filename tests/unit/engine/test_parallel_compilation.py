@@ -51,7 +51,7 @@ def compiled(compiler, sources, threads=1):
     return found
 
 
-def test_what_waits_goes_into_one_call():
+def test_waiting_sources_are_compiled_in_one_call():
     compiler = Several()
     sources = [f"source {number}" for number in range(9)]
     assert compiled(compiler, sources) == [source.upper().encode() for source in sources]
@@ -59,7 +59,7 @@ def test_what_waits_goes_into_one_call():
     assert len(compiler.calls) <= 2  # one for what was there at first, one for the rest
 
 
-def test_threads_share_what_waits():
+def test_threads_share_waiting_sources():
     compiler = Several()
     compiled(compiler, [f"{number} {'x' * 10_000}" for number in range(12)], threads=2)
     assert max(map(len, compiler.calls)) <= 6
@@ -84,13 +84,13 @@ def test_shares_are_of_characters_and_the_longest_first(lengths, threads, taken)
         ([5, 4, 1], 2, [5, 1]),  # the next that is not too long
     ],
 )
-def test_who_is_free_takes_more_while_others_are_at_work(lengths, elsewhere, taken):
+def test_a_free_thread_takes_more_while_others_work(lengths, elsewhere, taken):
     waiting = [_Source(Several(), "x" * length * 10_000, "k", None) for length in lengths]
     found = _longest(waiting, 2, elsewhere * 10_000)
     assert [len(one.source) // 10_000 for one in found] == taken
 
 
-def test_what_is_no_call_worth_is_taken_along():
+def test_short_sources_join_another_call():
     long, short = (_Source(Several(), "x" * length, "k", None) for length in (40_000, 4_000))
     assert _longest([long, short], 2) == [long, short]
 
@@ -100,7 +100,7 @@ def test_a_call_is_for_more_than_it_takes_to_start_it():
     assert [len(_longest(waiting, threads)) for threads in (1, 2, 8)] == [12, 12, 2]
 
 
-def test_one_processor_is_left_to_generation_until_somebody_waits():
+def test_one_processor_is_reserved_until_a_result_is_awaited():
     compiler, compilations = Compiler(), Compilations(2)
     for number in range(4):
         compilations.start(str(number), compiler, "x", f"k{number}")
@@ -120,7 +120,7 @@ def test_a_compiler_without_that_is_called_for_each():
     assert all(len(names) == 1 for names in compiler.calls)
 
 
-def test_what_is_refused_is_told_of_its_own_kernel():
+def test_a_compile_error_names_its_own_kernel():
     compiler = Several()
     found = compiled(compiler, ["a", "b", "refused", "c"])
     assert [found[0], found[1], found[3]] == [b"A", b"B", b"C"]
@@ -159,7 +159,7 @@ def test_nothing_that_waits_outlives_the_end():
     assert len(compiler.calls) <= 1
 
 
-def test_what_is_no_error_of_weft_is_raised_where_it_is_asked_for():
+def test_other_exceptions_are_raised_with_the_result():
     class Broken(Compiler):
         def compile(self, source, name):
             raise ZeroDivisionError("a fault of the plugin")
@@ -185,6 +185,6 @@ class Broken(Several):
 
 
 @pytest.mark.parametrize("short", [True, False])
-def test_a_call_that_fails_otherwise_leaves_nobody_waiting(short):
+def test_a_failing_combined_call_is_retried_per_source(short):
     found = compiled(Broken(short), ["a", "b", "c"])
     assert found == [b"A", b"B", b"C"]

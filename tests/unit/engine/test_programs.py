@@ -65,7 +65,7 @@ def test_a_stored_binary_that_does_not_load_is_compiled_again(tmp_path, monkeypa
     forget_programs()
 
 
-def test_devices_of_one_kind_share_what_is_generated():
+def test_devices_of_one_kind_share_generated_programs():
     forget_programs()
     first, second = Tensor([1.0, 2.0], device="REF"), Tensor([1.0, 2.0], device="REF:1")
     programs = [lower_schedule_item((x * 3).schedule()[-1]).prg for x in (first, second)]

@@ -29,7 +29,7 @@ def a_search(told: Progress) -> None:
 
 
 @pytest.fixture
-def told_to(monkeypatch):
+def output_on(monkeypatch):
     def go(stream, debug=0):
         monkeypatch.setattr("sys.stderr", stream)
         monkeypatch.setattr(progress, "_EVERY", -1.0)
@@ -40,26 +40,26 @@ def told_to(monkeypatch):
     return go
 
 
-def test_a_terminal_sees_one_line_change(told_to, monkeypatch):
+def test_a_terminal_sees_one_line_change(output_on, monkeypatch):
     monkeypatch.setattr(progress, "_columns", lambda: 200)
-    text = told_to(Terminal())
+    text = output_on(Terminal())
     drawn = text.split("\r\x1b[K")
     assert len(drawn) == 14 and "\n" not in "".join(drawn[:-1])
     assert "round 1 [#######.............] built 3 of 4" in "".join(drawn)
     assert "[####################] ran 4 of 4 best 1.00 ms, heuristic 2.00 ms" in drawn[-2]
     assert drawn[-1].startswith("search r_4: 5 tried in") and drawn[-1].endswith("as fast\n")
-    assert "a note" not in text and "a note" in told_to(Terminal(), debug=1)
+    assert "a note" not in text and "a note" in output_on(Terminal(), debug=1)
 
 
-def test_the_line_is_never_longer_than_the_terminal(told_to, monkeypatch):
+def test_the_line_is_never_longer_than_the_terminal(output_on, monkeypatch):
     monkeypatch.setattr(progress, "_columns", lambda: 30)
-    drawn = told_to(Terminal()).split("\r\x1b[K")
+    drawn = output_on(Terminal()).split("\r\x1b[K")
     assert max(len(line) for line in drawn[:-1]) == 29
 
 
-def test_others_are_told_in_lines_where_they_ask_for_it(told_to):
-    assert told_to(io.StringIO()) == ""
-    lines = told_to(io.StringIO(), debug=1).splitlines()
+def test_progress_lines_without_a_terminal(output_on):
+    assert output_on(io.StringIO()) == ""
+    lines = output_on(io.StringIO(), debug=1).splitlines()
     assert [line.split(": ", 1)[1].split(" in ")[0] for line in lines] == [
         "start: 1 tried, best 2.00 s, heuristic 2.00 s", "5 tried", "a note",
     ]  # fmt: skip

@@ -63,7 +63,7 @@ def test_memory_used_again_for_an_output():
     assert second is first and first.numpy().tolist() == [3.0, 3.0]
 
 
-def test_what_is_computed_of_numbers_alone_runs_once():
+def test_steps_of_constants_run_once():
     def function(x):
         table = (Tensor([[1.0, 2.0], [3.0, 4.0]]).sum(0) * 2).contiguous().realize()
         return x + table
@@ -77,7 +77,7 @@ def test_what_is_computed_of_numbers_alone_runs_once():
     assert made.numpy().tolist() == [9.0, 14.0]
 
 
-def test_what_is_volatile_is_computed_again():
+def test_steps_of_volatile_buffers_run_again():
     source = Tensor([1.0, 2.0])
     host = binding.buffer_of(source.uop.src[0] if source.uop.src else source.uop)
     steps, given, result = record(lambda x: x + (source * 2).realize(), Tensor([1.0, 2.0]))
@@ -85,7 +85,7 @@ def test_what_is_volatile_is_computed_again():
     assert len(Replay(steps, given, outputs=[result], volatile=[id(host)]).steps) > 1
 
 
-def test_steps_whose_results_nobody_needs_are_left_out():
+def test_dead_steps_are_removed():
     def function(x):
         (x * 5).contiguous().realize()
         return x + 1
@@ -94,7 +94,7 @@ def test_steps_whose_results_nobody_needs_are_left_out():
     assert (len(steps), len(Replay(steps, given, outputs=[result]).steps)) == (2, 1)
 
 
-def test_intermediates_share_their_room():
+def test_intermediates_share_memory():
     def function(x):
         for _ in range(6):
             x = (x + 1).contiguous().realize()
@@ -117,13 +117,13 @@ def test_two_runs_of_one_thing_have_one_pattern():
     assert patterns(chain) != patterns(lambda x: chain(x) + 1)
 
 
-def test_numbers_are_told():
+def test_numbers_are_listed():
     steps, given, result = record(lambda x: x + Tensor([4.0, 5.0]), Tensor([1.0, 2.0]))
     (found,) = Replay(steps, given, outputs=[result]).numbers()
     assert memoryview(found).cast("f").tolist() == [4.0, 5.0]
 
 
-def test_writes_to_what_is_given():
+def test_writes_to_inputs():
     x = Tensor([1.0, 2.0]).realize()
     steps, given, _ = record(lambda x: x.assign(x + 1), x)
     replay = Replay(steps, given)
@@ -134,7 +134,7 @@ def test_writes_to_what_is_given():
     assert other.tolist() == [8.0, 9.0] and x.tolist() == [2.0, 3.0]
 
 
-def test_writes_to_what_nobody_passes_in_are_told():
+def test_writes_to_constants_are_detected():
     x = Tensor([1.0, 2.0]).realize()
     steps, given, _ = record(lambda x: x.assign(x + 1), x)
     assert Replay(steps, [], known=[id(given[0])]).writes_constant()
@@ -147,7 +147,7 @@ def test_a_result_that_is_not_computed_is_refused():
         Replay(steps, given, outputs=[elsewhere])
 
 
-def test_windows_of_what_is_given():
+def test_windows_of_inputs():
     x = Tensor([1.0, 2.0, 3.0, 4.0])
     steps, given, result = record(lambda x: x.bitcast(dtypes.int32)[2:].contiguous() + 1, x)
     replay = Replay(steps, given, outputs=[result])
@@ -194,7 +194,7 @@ def alone(x):
 
 
 @pytest.mark.parametrize("least, bound", [(1, [1]), (2, [])])
-def test_a_single_kernel_goes_to_a_device_that_asks_for_it(monkeypatch, least, bound):
+def test_a_single_kernel_is_batched_where_the_device_requests_it(monkeypatch, least, bound):
     steps, given, result = record(alone, Tensor([1.0, 2.0]))
     graphs, device = _Graphs(), registry.open(result.device)
     capabilities = replace(device.capabilities, compute=replace(device.compute, graph_from=least))
@@ -242,7 +242,7 @@ def test_a_device_that_was_closed_is_another_one():
     assert replay.is_valid
 
 
-def test_what_a_replay_does_is_told(golden):
+def test_trace_of_a_replay(golden):
     def function(x):
         table = (Tensor([[1.0, 2.0], [3.0, 4.0]]).sum(0) * 2).contiguous().realize()
         (x * 7).contiguous().realize()
@@ -296,7 +296,7 @@ def test_once(monkeypatch):
     assert "was written before it failed" in caught.value.__cause__.__notes__[0]
 
 
-def test_where_nothing_was_written_it_is_not(monkeypatch):
+def test_no_recovery_without_writes(monkeypatch):
     replay, buffers = two_writes(monkeypatch)
     runner = Flaky(replay._launches[0], 0)
     replay._launches[0] = runner
@@ -323,7 +323,7 @@ def test_a_crash_of_a_device_that_is_waited_for(monkeypatch):
         replay.run(given, {})
 
 
-def test_a_graph_that_cannot_be_told_of_changes_is_the_plugins_fault():
+def test_a_graph_without_setters_is_a_plugin_error():
     class Graph:
         def setter(self, places):
             return {}[places[0]]

@@ -41,7 +41,7 @@ def test_debug_six_prints_every_pass(capsys):
     assert "--- clean" in text and "--- create_kernels" in text
 
 
-def test_debug_two_prints_the_room_that_intermediates_share(capsys):
+def test_debug_two_prints_memory_of_intermediates(capsys):
     items, _ = scheduled(floats(1, 2) + 29.0)
     layout = Layout({}, ((DEVICE, 1 << 20),), 3 << 20)
     with settings.override(DEBUG=1):

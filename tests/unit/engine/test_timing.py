@@ -23,7 +23,7 @@ def clock(monkeypatch):
     return go
 
 
-def test_who_never_waited_is_timed_from_call_to_return(clock):
+def test_time_without_waiting_is_from_call_to_return(clock):
     assert clock([0.0, 1.0, 3.0], [5.0, 5.0]) == (2.0, "result")
 
 
@@ -45,7 +45,7 @@ def test_nothing_takes_less_than_no_time(clock):
     assert clock([0.0, 1.0, 2.0, 3.0], [0.0, 7.0]) == (0.0, "result")
 
 
-def test_where_nobody_counts_there_was_no_waiting(monkeypatch, tmp_path):
+def test_wait_time_is_zero_without_system_counters(monkeypatch, tmp_path):
     assert wait_time() >= 0.0
     monkeypatch.setattr(timing, "_COUNTED", False)
     assert wait_time() == 0.0

@@ -35,7 +35,7 @@ def test_no_name_of_the_table_is_there(name: str) -> None:
     assert error.value.try_ == EQUIVALENTS[name]
 
 
-def test_what_to_write_instead_is_there() -> None:
+def test_suggested_names_exist() -> None:
     wrong = []
     for text in EQUIVALENTS.values():
         code = text.partition(": ")[0]

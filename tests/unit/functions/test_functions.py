@@ -36,7 +36,7 @@ CALLS = [
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_a_call_gives_what_pytorchs_gives(call: str) -> None:
+def test_a_call_equals_pytorch(call: str) -> None:
     torch = pytest.importorskip("torch", reason="PyTorch says what the values are")
     found = []
     for lib, made in ((weft, Tensor), (torch, torch.tensor)):
@@ -190,7 +190,7 @@ def test_all_names_are_there() -> None:
     assert weft.exp.__name__ == "exp" and weft.exp.__doc__ == Tensor.exp.__doc__
 
 
-def test_what_is_no_tensor_is_refused() -> None:
+def test_non_tensors_are_refused() -> None:
     with pytest.raises(WrongKind, match="input of exp is a tensor"):
         weft.exp([1.0])
     with pytest.raises(WrongKind, match="input of cat"):

@@ -21,7 +21,7 @@ def test_python_memory_in_and_out_of_a_device():
     assert bytes(back) == given
 
 
-def test_what_cannot_change_is_not_written():
+def test_read_only_memory_is_not_written():
     with pytest.raises(DeviceError) as caught:
         Buffer.wrap(b"fixed").copy_in(b"other")
     assert "read-only" in caught.value.summary

@@ -46,7 +46,7 @@ def test_every_file_of_a_tar(tmp_path):
 
 
 @pytest.mark.parametrize("data", [b"no tar" * 200, tarred(FILES, "w:gz"), tarred(FILES)[:700]])
-def test_what_is_no_tar(data):
+def test_invalid_tar_archives(data):
     with pytest.raises(FormatError, match="tar archive"):
         tar_extract(tensor(data))
 
@@ -129,7 +129,7 @@ def test_zips_that_unpack_to_too_much():
         zip_extract(tensor(bomb(0xFFFFFFF0, 70_000)))
 
 
-def test_entries_share_what_may_be_unpacked():
+def test_entries_share_the_limit_of_unpacked_bytes():
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(10):
@@ -142,7 +142,7 @@ def test_entries_share_what_may_be_unpacked():
     lambda z: z[:60], lambda z: z.replace(b"PK\x03\x04", b"PK\x03\x05"),
     lambda z: z[: z.rindex(b"PK\x05\x06")], lambda z: b"",
 ])  # fmt: skip
-def test_what_is_no_zip(change):
+def test_invalid_zip_archives(change):
     with pytest.raises(FormatError, match="zip archive"):
         zip_extract(tensor(change(zipped())))
 

@@ -53,7 +53,7 @@ def test_a_dict_of_tensors_is_a_plain_file(tmp_path) -> None:
     assert (same["a"]["b"].item(), same["a.b"].item()) == (1.0, 2.0)
 
 
-def test_what_was_loaded_does_not_need_the_file(tmp_path) -> None:
+def test_loaded_values_do_not_need_the_file(tmp_path) -> None:
     path = _saved({"x": [Tensor([1.0, 2.0])]}, tmp_path)
     found = checkpoints.load(path)
     checkpoints.save({"x": [Tensor([5.0, 6.0])]}, path)
@@ -103,7 +103,7 @@ def test_files_of_pytorch_and_numpy(tmp_path) -> None:
     assert found["all"][0].device == "REF"
 
 
-def test_what_cannot_be_saved_is_refused(tmp_path) -> None:
+def test_unsupported_values_are_refused(tmp_path) -> None:
     loop: list = []
     loop.append(loop)
     with pytest.raises(ArgumentError, match="hold themselves"):

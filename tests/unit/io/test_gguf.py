@@ -87,7 +87,7 @@ def test_nothing_is_read_before_it_is_used(path):
     assert not any(t.uop.is_realized for t in tensors.values())
 
 
-def test_what_is_no_gguf(path):
+def test_invalid_gguf_files(path):
     whole = path.read_bytes()
     swapped = whole[:4] + (99).to_bytes(4, "little") + whole[8:]
     for data in (b"GGUX" + whole[4:], swapped, whole[:40], whole[:-300], b""):

@@ -32,7 +32,7 @@ def test_plain_data_reads_as_the_standard_library_reads_it(value, protocol):
     assert read(pickle.dumps(value, protocol), calls) == value
 
 
-def test_what_is_shared_stays_shared():
+def test_shared_objects_stay_shared():
     inner = [1]
     a, b = read(pickle.dumps([inner, inner]))
     assert a is b

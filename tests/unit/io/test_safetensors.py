@@ -71,7 +71,7 @@ def test_the_reference_package_reads_ours(tmp_path) -> None:
         np.testing.assert_array_equal(loaded[name], array)
 
 
-def test_we_read_what_the_reference_package_wrote(tmp_path) -> None:
+def test_files_of_the_reference_package_are_read(tmp_path) -> None:
     safetensors = pytest.importorskip("safetensors.numpy", reason="needs the safetensors package")
     arrays = {
         "é 漢": np.float32([[1, 2], [3, 4]]),
@@ -192,7 +192,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, w
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
-def test_what_is_no_file_cannot_be_loaded() -> None:
+def test_special_files_cannot_be_loaded() -> None:
     with pytest.raises(FileError):
         safe_load("/dev/full")
 
@@ -229,7 +229,7 @@ def test_a_missing_folder_and_a_folder_in_place_of_a_file(tmp_path) -> None:
         safe_save({"x": Tensor([1])}, tmp_path)
 
 
-def test_what_cannot_be_saved_is_refused_before_anything_is_written(tmp_path) -> None:
+def test_unsupported_values_are_refused_before_a_write(tmp_path) -> None:
     with pytest.raises(ArgumentError):
         safe_save({"x": [1, 2]}, tmp_path / "f")  # type: ignore[dict-item]
     with pytest.raises(ArgumentError):

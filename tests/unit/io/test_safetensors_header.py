@@ -143,7 +143,7 @@ tensors = st.dictionaries(
 
 
 @given(tensors, st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=3))
-def test_what_is_built_is_read_back(
+def test_built_headers_are_read_back(
     chosen: dict[str, tuple[DType, tuple[int, ...]]], metadata: dict[str, str]
 ) -> None:
     try:
@@ -174,7 +174,7 @@ def test_any_bytes_are_read_or_refused_but_never_crash(data: bytes) -> None:
             assert error.because
 
 
-def test_saving_refuses_what_the_format_has_no_place_for() -> None:
+def test_unsupported_entries_are_refused() -> None:
     with pytest.raises(ArgumentError):
         build_header([("__metadata__", dtypes.int, (1,))], {})
     with pytest.raises(ArgumentError):

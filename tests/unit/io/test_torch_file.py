@@ -107,7 +107,7 @@ def test_nothing_is_read_outside_a_storage(form, size, stride, offset):
         load(form(pickled))
 
 
-def test_what_is_not_plain_data_is_refused():
+def test_code_in_files_is_refused():
     class Evil:
         def __reduce__(self):
             return print, ("ran",)
@@ -144,7 +144,7 @@ def test_cut_and_flipped_bytes_give_values_or_our_error(form, data):
 
 
 @pytest.mark.parametrize("new", [True, False])
-def test_what_pytorch_saves(tmp_path, new):
+def test_files_of_pytorch(tmp_path, new):
     torch = pytest.importorskip("torch", reason="PyTorch writes this file")
     made = {
         "a": torch.randn(3, 4), "t": torch.randn(3, 4).T, "e": torch.ones(3, 1).expand(3, 5),

@@ -28,7 +28,7 @@ def test_only_rows_of_bytes_are_files(tensor):
 
 
 @pytest.mark.parametrize("begin", [0, 4, 3])
-def test_a_window_wherever_it_begins(begin):
+def test_a_window_at_any_offset(begin):
     got = window(Tensor(DATA), begin, dtypes.int32, (2, 3), None)
     expected = np.frombuffer(DATA.tobytes(), np.int32, 6, begin).reshape(2, 3)
     np.testing.assert_array_equal(got.numpy(), expected)

@@ -61,7 +61,7 @@ def test_the_weights_of_pytorchs():
     np.testing.assert_allclose(ours(Tensor(x)).numpy(), expected, atol=1e-5)
 
 
-def test_what_does_not_fit():
+def test_invalid_shapes():
     with pytest.raises(ArgumentError, match="heads"):
         nn.MultiHeadAttention(8, 3)
     with pytest.raises(ShapeError, match="batch of sequences"):

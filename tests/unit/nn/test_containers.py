@@ -58,7 +58,7 @@ def test_lists_and_dicts_of_parameters() -> None:
     assert issubclass(containers.ParameterDict, nn.Module)
 
 
-def test_what_does_not_belong_there() -> None:
+def test_invalid_members() -> None:
     with pytest.raises(WrongKind, match="holds modules"):
         nn.ModuleList([3])
     with pytest.raises(WrongKind, match="ParameterList"):

@@ -105,7 +105,7 @@ def test_same_padding_of_an_even_kernel_has_its_larger_part_behind() -> None:
 
 
 @pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])
-def test_padding_with_what_lies_near_the_edge(mode: str) -> None:
+def test_padding_with_values_near_the_edge(mode: str) -> None:
     layer = Conv2d(2, 3, 3, padding=(2, 1), padding_mode=mode)
     x = np.random.default_rng(1).standard_normal((1, 2, 4, 5)).astype(np.float32)
     how = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}[mode]

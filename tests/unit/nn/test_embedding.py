@@ -39,7 +39,7 @@ def test_the_row_of_padding_is_zero_and_is_not_trained() -> None:
 
 
 @pytest.mark.parametrize("number", [-1, 3])
-def test_what_numbers_no_row_is_refused(number):
+def test_indices_out_of_bounds_are_refused(number):
     table = Tensor([[1.0], [2.0], [3.0]])
     calls = [Embedding(3, 1), lambda i: functional.embedding(i, table)]
     for look_up in calls:

@@ -73,7 +73,7 @@ def test_the_cut_normal_is_distributed_as_it_should_be(mean, std, a, b) -> None:
     assert np.abs(expected - np.linspace(0, 1, len(expected))).max() < 0.015
 
 
-def test_what_the_published_deviations_are() -> None:
+def test_standard_deviations_of_the_papers() -> None:
     Tensor.manual_seed(6)
     wide = {"mode": "fan_out", "nonlinearity": "relu"}
     assert init.kaiming_normal(100, 64, **wide).numpy().std() == pytest.approx(
@@ -95,7 +95,7 @@ def test_gains_are_pytorchs(name: str) -> None:
     lambda: init.trunc_normal(3, a=1, b=1), lambda: init.kaiming_normal(3, 3, mode="out"),
     lambda: init.gain("sine"), lambda: init.orthogonal(3),
 ])  # fmt: skip
-def test_what_makes_no_sense(wrong) -> None:
+def test_invalid_arguments(wrong) -> None:
     with pytest.raises(ArgumentError):
         wrong()
 
@@ -132,7 +132,7 @@ def test_tensors_that_are_there_are_filled() -> None:
         assert nn.init.calculate_gain(name) == pytest.approx(torch.nn.init.calculate_gain(name))
 
 
-def test_what_cannot_be_filled() -> None:
+def test_unsupported_shapes() -> None:
     with pytest.raises(ArgumentError):
         nn.init.eye_(Tensor.zeros(2))
     with pytest.raises(ArgumentError):

@@ -19,7 +19,7 @@ LAYERS: dict[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize("name", LAYERS)
 @pytest.mark.parametrize("given", [None, "text", [[1.0, 2.0]], numpy.zeros((2, 3))])
-def test_what_is_no_tensor_is_named(name: str, given: Any) -> None:
+def test_errors_name_the_layer_of_a_non_tensor(name: str, given: Any) -> None:
     layer = getattr(nn, name)(*LAYERS[name])
     with pytest.raises(WrongKind, match=f"of {name} is a tensor") as caught:
         layer(given)

@@ -112,7 +112,7 @@ def test_one_training_step_is_pytorchs() -> None:
         )
 
 
-def test_what_belongs_to_a_module() -> None:
+def test_parameters_buffers_and_submodules() -> None:
     net = Net()
     assert "constant" not in net.blocks[0].state_dict()
     assert "cache" not in net.blocks[0].state_dict()
@@ -170,7 +170,7 @@ def test_results_of_parameters_are_tensors() -> None:
     assert nn.Parameter(Tensor([1]), requires_grad=False).requires_grad is False
 
 
-def test_assigning_keeps_what_a_name_is() -> None:
+def test_assignment_keeps_the_kind_of_a_name() -> None:
     layer = nn.Linear(2, 1)
     layer.weight = Tensor([[1.0, 2.0]])
     assert isinstance(layer.weight, nn.Parameter) and layer.weight.requires_grad
@@ -194,7 +194,7 @@ def test_copies_and_pickles_stay_modules_of_parameters() -> None:
         assert other(x).tolist() == net(x).tolist()
 
 
-def test_mode_is_what_was_said_last_or_that_of_tensor() -> None:
+def test_mode_is_the_last_one_set_or_that_of_tensor() -> None:
     layer, x = nn.Dropout(0.5), Tensor.ones(64)
     assert layer.training is False and (layer(x) == 1).all().item()
     with Tensor.train():
@@ -395,7 +395,7 @@ def test_names_of_attributes_are_checked() -> None:
     assert module.weight is None and list(module.parameters()) == []
 
 
-def test_the_walk_over_objects() -> None:
+def test_traversal_of_objects() -> None:
     shared = Tensor([1.0])
     assert [path for path, _ in tree.named_tensors({"a": [shared, {"b": shared}]})] == [
         "a.0",

@@ -39,7 +39,7 @@ def test_the_places_of_the_largest() -> None:
     assert (values.tolist(), places.tolist()) == ([[[4.0, 3.0]]], [[[1, 2]]])
 
 
-def test_what_makes_no_sense() -> None:
+def test_invalid_arguments() -> None:
     with pytest.raises(ArgumentError, match="spatial axis"):
         nn.MaxPool2d((2, 2, 2))
     with pytest.raises(ArgumentError, match="output_size needs one number, or 2"):

@@ -68,7 +68,7 @@ def test_dropout_lies_between_layers_in_training_only():
     assert abs(used - dropped).max() > 1e-3
 
 
-def test_what_does_not_fit():
+def test_invalid_shapes():
     lstm = nn.LSTM(3, 4)
     with pytest.raises(ShapeError, match="reads sequences"):
         lstm(Tensor.ones(5, 2, 4))

@@ -89,7 +89,7 @@ def test_every_difference_is_listed_and_nothing_is_touched() -> None:
     np.testing.assert_array_equal(layer.weight.numpy(), before)
 
 
-def test_not_strict_loads_what_is_there() -> None:
+def test_non_strict_loading_takes_available_entries() -> None:
     layer = nn.Linear(1, 1)
     load_state_dict(layer, {"weight": Tensor([[7.0]]), "extra": Tensor([1.0])}, strict=False)
     assert layer.weight.tolist() == [[7.0]]
@@ -124,7 +124,7 @@ def test_values_are_computed_before_anything_is_replaced() -> None:
     assert (a.tolist(), b.tolist()) == ([2.0], [1.0])
 
 
-def test_what_cannot_be_read_leaves_the_model_as_it_was(tmp_path) -> None:
+def test_a_failed_load_leaves_the_model_unchanged(tmp_path) -> None:
     path = tmp_path / "w.safetensors"
     safe_save({"a": Tensor([1.0, 2.0]), "b": Tensor([3.0, 4.0])}, path)
     saved = safe_load(path)
@@ -162,7 +162,7 @@ def test_a_state_that_is_used_up() -> None:
         load_state_dict(layer, types.MappingProxyType(get_state_dict(layer)), consume=True)
 
 
-def test_what_was_loaded_is_said(capsys) -> None:
+def test_verbose_loading_reports_entries(capsys) -> None:
     state = {"weight": Tensor.ones(2, 2), "old": Tensor([1.0])}
     load_state_dict(nn.Linear(2, 2), state, strict=False, verbose=True)
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
@@ -177,7 +177,7 @@ def test_a_prefix_on_all_names_is_seen() -> None:
     assert "'module.'" in caught.value.try_
 
 
-def test_what_is_no_tensor_is_refused() -> None:
+def test_non_tensors_are_refused() -> None:
     with pytest.raises(ArgumentError, match="only tensors"):
         load_state_dict(nn.Linear(1, 1), {"weight": [[1.0]], "bias": Tensor([1.0])})
 

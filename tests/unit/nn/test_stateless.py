@@ -56,7 +56,7 @@ def test_distances_are_pytorchs(how: dict) -> None:
 
 
 @pytest.mark.parametrize("kind", ["Zero", "Reflection", "Replication", "Circular"])
-def test_a_padding_says_what_it_pads_with(kind: str) -> None:
+def test_docstrings_of_padding_layers(kind: str) -> None:
     for axes in (1, 2, 3):
         said = getattr(nn, f"{kind}Pad{axes}d").__doc__ or ""
         assert f"nn.{kind}Pad{axes}d(" in said and "padding: one number, or (left, right" in said
@@ -64,7 +64,7 @@ def test_a_padding_says_what_it_pads_with(kind: str) -> None:
         getattr(nn, f"{kind}Pad2d")((1, 2))
 
 
-def test_what_makes_no_sense() -> None:
+def test_invalid_arguments() -> None:
     with pytest.raises(ArgumentError, match="probability"):
         nn.Dropout(1.5)
     for layer in (nn.ReLU(), nn.Flatten(), nn.Dropout(0.5)):

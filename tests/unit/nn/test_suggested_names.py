@@ -31,7 +31,7 @@ def test_no_name_of_a_table_is_there(table: str) -> None:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_what_to_write_instead_is_there(table: str) -> None:
+def test_suggested_names_exist(table: str) -> None:
     owner, names = TABLES[table]
     wrong = []
     for text in names.values():

@@ -91,7 +91,7 @@ def test_gradients_reach_every_parameter_and_dropout_acts_in_training() -> None:
     assert layer(Tensor(X)).tolist() == layer(Tensor(X)).tolist()
 
 
-def test_what_makes_no_sense() -> None:
+def test_invalid_arguments() -> None:
     with pytest.raises(ArgumentError, match="extra row"):
         nn.MultiheadAttention(8, 2, add_bias_kv=True)
     with pytest.raises(ShapeError, match="sequences"):

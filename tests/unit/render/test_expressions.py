@@ -94,7 +94,7 @@ def as_python(text: str) -> str:
     return text
 
 
-def test_sums_and_products_stand_bare():
+def test_sums_and_products_have_no_parentheses():
     a, b, c, d = NAMES
     assert write(a * b + c * d) == "a * b + c * d"
     assert write(a + b + c) == "a + b + c"
@@ -123,7 +123,7 @@ def test_masks_convert_where_widths_differ():
     assert "__builtin_convertvector((i32x4)(x < y), i64x4)" in text
 
 
-def test_what_is_not_native_is_refused():
+def test_operations_that_are_not_native_are_refused():
     a = UOp(Ops.NOOP, dtypes.float, (), "x")
     for u in (a.alu(Ops.SIN), a.alu(Ops.POW, a), a.alu(Ops.MOD, a)):
         with pytest.raises(SpecError):

@@ -47,7 +47,7 @@ def scaled():
     return UOp.sink(pointer(2).index(n).store(value))
 
 
-def test_places_count_from_zero_whatever_the_slots():
+def test_positions_count_from_zero_for_any_slots():
     text = rendered(scaled(), Tables)
     assert "data2 [[place(0)]]" in text and "data5 [[place(1)]]" in text
     assert "const int n)" in rendered(scaled())

@@ -205,7 +205,7 @@ def test_every_other_place_is_read_as_half_of_a_row(write):
 @pytest.mark.parametrize(
     ("other", "written"), [(1.0, "1.0f"), (-0.0, "-0.0f"), (-math.inf, "-__builtin_inff()")]
 )
-def test_what_stands_for_lanes_that_are_not_read_is_told(other, written, write):
+def test_the_fill_value_of_masked_lanes(other, written, write):
     for apart, kind in ((1, "f32x8"), (2, "f32x16")):
         source = picked(lanes_under_conditions(write, other, apart, last=other))
         assert f"ridx0, 0, ({kind})({written}))" in source

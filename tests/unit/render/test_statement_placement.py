@@ -56,7 +56,7 @@ def test_a_sum_of_a_read_does_not_carry_it_past_a_write(write):
     assert more in moved and old not in moved
 
 
-def test_vectors_whose_lanes_are_picked_keep_a_name(write):
+def test_vectors_with_extracted_lanes_keep_a_name(write):
     a = write.buffer(1, dtypes.float)
     vector = a.index(ZERO).load(dtype=dtypes.float.vec(4)) * UOp.const(dtypes.float, 2.0).broadcast(
         4

@@ -46,7 +46,7 @@ def test_uneven_chunks_go_round_too():
         (2, 4, 3, False),
     ],
 )
-def test_what_decides(ring, devices, size, expected):
+def test_choice_of_the_ring(ring, devices, size, expected):
     with settings.override(RING=ring):
         assert uses_ring(buffer(size), devices) is expected
 
@@ -72,7 +72,7 @@ def test_plainly_all_devices_compute_in_one_order():
         assert [n.base.device for n in held] == list(devices)
 
 
-def test_what_is_wanted_cut_is_sent_cut():
+def test_sharded_results_are_sent_as_shards():
     devices = NAMES[:3]
     parts = tuple(buffer(12, device=device) for device in devices)
     found = reduce_scatter(Ops.MAX, parts, devices, Shard(0, (0, 4, 8, 12)))

@@ -48,13 +48,13 @@ def test_switched_off_nothing_is_known_of_counters():
         assert not one_hot_selections(uses).inline and not one_hot_selections(uses).picked
 
 
-def test_what_is_picked_from_is_computed_for_what_is_picked():
+def test_a_gathered_table_is_computed_for_selected_elements():
     few = lookup(numbers(), (table() + 1.0))
     with settings.override(GROUP_KERNELS=0):
         assert len(kernels(few)) == 1
 
 
-def test_what_is_picked_from_is_stored_when_more_is_picked_than_there_is():
+def test_a_gathered_table_is_stored_if_more_elements_are_selected_than_it_has():
     shape = (PICKED * 9, COLUMNS, ROWS)
     index = buffer(PICKED * 9, dtypes.int).reshape((PICKED * 9, 1, 1)).expand(shape)
     places = counter().reshape((1, 1, ROWS)).expand(shape)
@@ -63,7 +63,7 @@ def test_what_is_picked_from_is_stored_when_more_is_picked_than_there_is():
     assert len(kernels(picked)) == 2
 
 
-def test_what_is_reduced_is_stored_although_it_is_an_index():
+def test_reduced_indices_are_stored():
     counted = buffer(PICKED * 3, dtypes.int).reshape((PICKED, 3)).reduce(Ops.ADD, (1,))
     found = uses_in(UOp.sink(lookup(counted.reshape((PICKED,)), table())))
     reduces = {n for n in found.order if n.op is Ops.REDUCE_AXIS}
@@ -88,7 +88,7 @@ def test_a_graph_without_counters_has_no_picks():
     assert not found.inline and not found.picked
 
 
-def test_counters_and_what_little_is_done_with_them():
+def test_counters_and_cheap_functions_of_counters():
     i = counter()
     assert is_counter(i) and is_counter((i * 2 + 1).cast(dtypes.float).reshape((3, 3)))
     assert not is_counter(i + numbers()) and not is_counter(buffer(4))
@@ -102,7 +102,7 @@ def test_nothing_is_stored_for_a_counter():
         assert not kernels(node)
 
 
-def test_memory_is_what_contiguous_is_asked_for():
+def test_contiguous_counters_are_stored():
     assert len(kernels(counter().contiguous())) == 1
     assert [ast.op for ast in kernels(counter().copy_to_device("Y"))] == [Ops.SINK, Ops.COPY]
 

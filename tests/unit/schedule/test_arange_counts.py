@@ -59,7 +59,7 @@ def test_a_lookup_is_one_kernel_and_equal_when_switched_off(name, device, arange
     assert kernels == 1 or not arange
 
 
-def test_only_what_is_picked_is_read():
+def test_only_selected_rows_are_read():
     table, index = Tensor.empty(5000, WIDTH, device="REF").realize(), on("REF", I)[0]
     _, moved, _ = cost(table[index])
     picked = I.size * WIDTH * 4
@@ -77,7 +77,7 @@ def test_a_label_is_picked_on_the_way():
 
 
 @pytest.mark.parametrize("arange", [0, 1])
-def test_the_gradient_of_a_lookup_adds_up_what_is_picked_twice(arange):
+def test_the_gradient_of_a_lookup_accumulates_repeated_rows(arange):
     twice = np.array([3, 1, 3, -1], np.int32)
     want = np.zeros_like(X)
     np.add.at(want, twice, 2 * X[twice])
@@ -161,7 +161,7 @@ def test_running_reductions_against_numpy(shape, axis):
     np.testing.assert_allclose(Tensor(near).cumprod(axis).numpy(), want, rtol=1e-3)
 
 
-def test_nan_reaches_what_follows_it_only():
+def test_nan_affects_only_later_elements():
     x = np.ones(100, np.float32)
     x[40] = np.nan
     np.testing.assert_array_equal(Tensor(x).cumsum(0).numpy(), np.cumsum(x))

@@ -89,7 +89,7 @@ def test_a_reduce_of_itself_is_stored_before_it_overwrites():
     assert len(writes(a.assign(total))) == 2
 
 
-def test_a_write_that_sees_a_part_of_itself_where_it_stands_reads_a_copy():
+def test_a_write_that_reads_a_displaced_part_of_itself_reads_a_copy():
     data = [[float(4 * i + j) for j in range(4)] for i in range(4)]
     a = Tensor(data, device="REF").realize()
     part = a.shrink(((1, 3), (0, 2))).pad(((1, 1), (0, 2)))

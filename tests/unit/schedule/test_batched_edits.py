@@ -6,7 +6,7 @@ from weft.schedule.batched_edits import rebuild
 from weft.uop import UOp
 
 
-def test_what_is_above_an_edit_is_rebuilt_and_the_rest_stays():
+def test_users_of_an_edited_node_are_rebuilt_and_the_rest_is_unchanged():
     a, b = buffer(), buffer()
     step, other = a + 1, b * 2
     sink = UOp.sink(step.sqrt(), other)
@@ -15,14 +15,14 @@ def test_what_is_above_an_edit_is_rebuilt_and_the_rest_stays():
     assert done[other] is other and done[a] is a
 
 
-def test_edits_are_given_what_became_of_what_is_below():
+def test_edits_get_replacements_of_their_sources():
     a = buffer()
     lower, upper = a + 1, (a + 1) * 2
     edits = {lower: lambda done: done[a] - 1, upper: lambda done: done[lower].sqrt()}
     assert rebuild(UOp.sink(upper), edits)[upper] is (a - 1).sqrt()
 
 
-def test_what_is_made_says_where_it_is_from():
+def test_new_nodes_keep_their_provenance():
     total = Tensor.empty(4, 5, device="REF").sum(1).sum(0)
     from_sum = total.uop.base
     (item,) = total.schedule()

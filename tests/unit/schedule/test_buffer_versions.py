@@ -18,7 +18,7 @@ def test_the_value_that_is_written_does_not_matter():
     assert version_of(a.assign(a + 1)) == version_of(a.assign(a * 2))
 
 
-def test_copies_are_known_by_what_keeps_them_apart():
+def test_copies_are_identified_by_their_tag():
     a = buffer()
     kept = UOp(Ops.CONTIGUOUS, a.dtype, (a,), ("kept", 3))
     assert version_of(kept) == (("kept", 3), 0)

@@ -41,7 +41,7 @@ def test_switched_off_nothing_is_kept():
     assert len(schedules) == 0 and schedules.hits == 0
 
 
-def test_whoever_watches_the_passes_sees_them_every_time():
+def test_subscribers_see_every_schedule():
     seen = []
     stop = trace.subscribe(seen.append, only=["schedule"])
     try:
@@ -52,7 +52,7 @@ def test_whoever_watches_the_passes_sees_them_every_time():
     assert len(seen) >= 2 and schedules.hits == 0
 
 
-def test_equal_and_different_memory_are_told_apart():
+def test_equal_and_different_buffers_are_distinguished():
     a, b = own(1.0, 2.0), own(3.0, 4.0)
     assert (a * 2 + b).tolist() == [5.0, 8.0]
     assert (a * 2 + a).tolist() == [3.0, 6.0]
@@ -76,7 +76,7 @@ def test_which_inner_values_are_held_may_change(held_first):
             assert keep.item() == 6.0
 
 
-def test_readers_of_what_is_overwritten_are_protected_every_time():
+def test_readers_of_overwritten_memory_are_protected_every_time():
     for number in range(3):
         x = own(1.0, number)
         reader, view, copy = x + 10, x[1:], x[1:].contiguous()
@@ -86,7 +86,7 @@ def test_readers_of_what_is_overwritten_are_protected_every_time():
         assert x.tolist() == [2.0, number * 2.0]
 
 
-def test_windows_stay_what_they_were_every_time():
+def test_windows_keep_their_values_every_time():
     for number in range(3):
         x = own(0.0, 1.0, 2.0, float(number))
         window = x[2:].contiguous().realize()
@@ -110,7 +110,7 @@ def test_values_of_variables_are_those_of_the_day():
     assert found == [11.0, 1111.0, 1.0]
 
 
-def test_what_fails_changes_nothing_and_may_succeed_later(monkeypatch):
+def test_a_failed_schedule_changes_nothing_and_can_be_retried(monkeypatch):
     def fail(*arguments):
         raise WeftError("not today")
 
@@ -151,7 +151,7 @@ def test_the_least_recently_used_goes_first():
     assert cache.get(graph(4)) is templates[0] and cache.get(graph(6)) is templates[2]
 
 
-def test_what_is_larger_than_all_of_it_is_not_kept():
+def test_schedules_larger_than_the_cache_are_not_stored():
     cache = ScheduleCache(most_nodes=3)
     cache.put(graph(8), template_for(graph(8)))
     assert len(cache) == 0

@@ -58,12 +58,12 @@ def test_operands_that_decide(op, dtype, value, result):
 
 
 @pytest.mark.parametrize(("op", "dtype", "value"), DEPENDS)
-def test_what_depends_on_the_other_operand_is_computed(op, dtype, value):
+def test_results_that_depend_on_the_other_operand_are_not_folded(op, dtype, value):
     before = binary(op, X[dtype], value)
     assert cleaned(before) is before
 
 
-def test_operands_that_commute_may_stand_first():
+def test_commutative_operands_in_either_order():
     x, zero = X[INT], UOp.const(INT, 0)
     assert cleaned(UOp(Ops.ADD, INT, (zero, x))) is x
     assert constant_of(cleaned(UOp(Ops.MUL, INT, (zero, x)))).arg == 0
@@ -83,7 +83,7 @@ def test_expanded_constants_count_as_well():
 
 @pytest.mark.parametrize("op", [Ops.SUB, Ops.XOR, Ops.MOD, Ops.CMPLT, Ops.CMPNE, Ops.CMPEQ,
                                 Ops.AND, Ops.OR, Ops.MAX])  # fmt: skip
-def test_whole_numbers_beside_themselves(op):
+def test_integers_with_equal_operands(op):
     x = X[INT]
     before = UOp(op, TRUTH if op in GroupOp.Comparison else INT, (x, x))
     after = cleaned(before)

@@ -103,7 +103,7 @@ def test_a_sum_along_an_axis_that_is_padded_stays():
     agree(padded, cleaned(padded))
 
 
-def test_what_counts_along_the_axis_is_not_repeated():
+def test_a_counter_along_the_axis_is_not_factored_out():
     counter = UOp(Ops.IOTA, dtypes.int, (), 4).reshape((1, 4)).expand((3, 4))
     total = (memory(0, 3, 1, dtype=dtypes.int).expand((3, 4)) * counter).reduce(Ops.ADD, (1,))
     assert cleaned(total) is total
@@ -115,7 +115,7 @@ def test_wide_views_are_made_contiguous_for_devices_that_only_store():
     assert after.op is Ops.COPY and after.src[0].op is Ops.CONTIGUOUS
 
 
-def test_minus_zero_is_not_what_padding_is_made_of():
+def test_minus_zero_is_no_padding():
     assert all(map(is_positive_zero, (0, 0.0, False))) and not is_positive_zero(-0.0)
     padded = full((2,), UOp.const(dtypes.float, -0.0, "X")).pad(((1, 0),))
     assert constant_of(padded) is None

@@ -24,7 +24,7 @@ def test_the_setting_overrides_the_limit():
         assert lookup(L=limited).max_buffers("L") == 5
 
 
-def test_what_runs_wide_has_a_launch_grid_or_threads():
+def test_parallel_devices_have_a_launch_grid_or_threads():
     grid = Capabilities(compute=ComputeCaps(limits=KernelLimits(global_size=(8, 8, 8))))
     threads = Capabilities(compute=ComputeCaps(features=frozenset({Feature.THREADS})))
     ctx = lookup(S=STORES, G=grid, T=threads)
@@ -47,7 +47,7 @@ def test_shared_memory_that_outlives_the_process_is_written_through():
         assert ctx.is_shared(whole) is ctx.is_shared(window) is shared
 
 
-def test_what_a_graph_overwrites():
+def test_overwritten_buffers_of_a_graph():
     a = buffer()
     write = a.assign(a + 1)
     assert lookup().written == frozenset()

@@ -60,7 +60,7 @@ def gradients(size, inputs=3, outputs=4, **facts):
     return kernels(y.gradient(x, gradient=Tensor.empty(*y.shape, device="REF"))[0].uop)
 
 
-def test_large_images_have_few_rims():
+def test_large_images_need_little_padding():
     with settings.override(FUSE_CONV_BW=1):
         assert len(gradients(32, padding=1)) == 1
         assert len(gradients(32, padding=1, stride=2)) == 1
@@ -79,7 +79,7 @@ def test_a_third_more_zeros_are_added_for_many_channels(inputs, outputs, one):
     assert (len(found) == 1) == one
 
 
-def test_what_is_no_product_is_not_added_across_memory():
+def test_other_reductions_are_not_summed_across_memory():
     inner = buffer(64 * 64 * 3).reshape((64, 64, 3)).reduce(Ops.ADD, (0,)).reshape((64, 3))
     rims = inner.pad(((1, 1), (0, 0))).reshape((2, 33, 3)).reduce(Ops.ADD, (1,))
     with settings.override(GROUP_KERNELS=0, FUSE_CONV_BW=1):

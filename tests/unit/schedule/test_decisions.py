@@ -43,7 +43,7 @@ def children() -> UOp:
 
 
 @pytest.mark.parametrize("make", [grows, padded, children], ids=lambda f: f.__name__)
-def test_what_is_realized_and_grouped(make, golden):
+def test_realized_nodes_and_groups(make, golden):
     sink = UOp.sink(make())
     uses = uses_in(sink)
     first = must_realize(uses)
@@ -53,7 +53,7 @@ def test_what_is_realized_and_grouped(make, golden):
 
 
 @pytest.mark.parametrize("limit", [3, 4, 6])
-def test_what_a_limit_of_buffers_stores(limit, golden):
+def test_values_stored_for_a_buffer_limit(limit, golden):
     total = memory(0, 4)
     for number in range(1, 5):
         total = total + memory(number, 4)

@@ -41,7 +41,7 @@ def test_a_marked_value_is_one_kernel_an_unmarked_one_is_two():
         assert len(kernels(fuse(plain))) == 1
 
 
-def test_what_is_marked_is_computed_where_it_is_read(golden):
+def test_marked_values_are_computed_where_they_are_read(golden):
     graph = fuse(sums_of_columns_of_sums_of_rows(square()))
     with settings.override(GROUP_KERNELS=0):
         (ast,) = kernels(graph)
@@ -59,7 +59,7 @@ def test_a_mark_ends_at_memory(wall):
     assert inner.base not in mark.inside and x.base not in mark.inside
 
 
-def test_what_others_read_as_well_is_no_part_of_a_mark():
+def test_values_with_other_readers_are_no_part_of_a_mark():
     a = square()
     both = product(a, square())
     graph = UOp.sink(fuse(both - both.reduce(Ops.MAX, (1,)).expand((8, 8))), both + 1)
@@ -126,7 +126,7 @@ def test_softmax_of_a_product_is_one_kernel(operands, device):
     np.testing.assert_allclose(whole.numpy(), want @ operands[2], rtol=1e-4, atol=1e-5)
 
 
-def test_a_write_that_reads_all_of_what_it_overwrites(operands):
+def test_a_write_that_reads_its_whole_target(operands):
     x = operands[0]
     t = Tensor(x.copy())
     t.assign((t - t.sum(0, keepdim=True)).fuse())

@@ -66,7 +66,7 @@ def test_operands_that_are_used_again_are_looked_for_once_and_forgotten_with_the
     assert len(fusion_analysis._known) <= known
 
 
-def test_a_batch_is_what_all_operands_move_along():
+def test_a_batch_axis_strides_in_all_operands():
     a = buffer(96).reshape((2, 2, 4, 1, 6)).expand((2, 2, 4, 5, 6))
     b = buffer(120).reshape((2, 2, 1, 5, 6)).expand((2, 2, 4, 5, 6))
     known = facts_of((a * b).reduce(Ops.ADD, (4,)), {})
@@ -87,7 +87,7 @@ def test_symbolic_shapes_have_no_rows():
     assert facts_of(x, {x: None}).rows == frozenset()
 
 
-def test_what_is_read_aside_is_not_read_where_the_kernel_stores():
+def test_displaced_inputs():
     x, y, z = buffer(24), buffer(4), buffer(24)
     wide = y.reshape((4, 1)).expand((4, 6))
     plain = x.reshape((4, 6)) + wide
@@ -97,7 +97,7 @@ def test_what_is_read_aside_is_not_read_where_the_kernel_stores():
     assert facts_of(turned, {}).displaced == {x}
 
 
-def test_all_kernels_by_number_and_who_reads_whom():
+def test_kernels_by_number_and_their_edges():
     x, other = buffer(4), buffer(4)
     one = x + 1
     write = x.assign(one * 2)

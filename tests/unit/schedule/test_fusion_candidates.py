@@ -14,14 +14,14 @@ def columns(rows, length):
     return buffer(rows * length).reshape((rows, length)).reduce(Ops.ADD, (0,))
 
 
-def test_a_draft_says_what_it_computes_and_how_much():
+def test_a_candidate_has_members_and_work():
     root = columns(4, 8)
     draft = draft_of(root)
     assert draft.members == [root] and draft.work >= 4 * 8
     assert Candidate(draft.facts * 2, None, "X").work == 2 * draft.work
 
 
-def test_what_is_alike_differs_in_its_memory_alone():
+def test_signatures_ignore_buffers():
     one, other, shorter = (draft_of(columns(*shape)) for shape in ((4, 8), (4, 8), (4, 7)))
     assert one.signature == other.signature != shorter.signature
     assert one.signature != draft_of(columns(4, 8) + 1).signature

@@ -39,7 +39,7 @@ def test_small_sums_are_plain_loops_that_add_up():
     assert not reads_incomplete_scatter([facts_of(x + 1, {x + 1: None})])
 
 
-def test_what_a_kernel_needs_through_another_one_is_needed():
+def test_transitive_inputs_are_needed():
     b, c = buffer(4), buffer(4)
     first = b + 1
     second = first.reshape((4, 1)).expand((4, 6)).reduce(Ops.ADD, (1,)).reshape((4,))
@@ -51,7 +51,7 @@ def test_what_a_kernel_needs_through_another_one_is_needed():
     assert not overwrites_needed_element([known[first], known[second]])
 
 
-def test_what_was_written_is_not_computed_again():
+def test_written_values_are_not_recomputed():
     b = buffer(4)
     write = UOp(Ops.ASSIGN, b.dtype, (b, b * 2))
     total = write.reduce(Ops.ADD, (0,))
@@ -59,7 +59,7 @@ def test_what_was_written_is_not_computed_again():
     assert not overwrites_needed_element([facts_of(root, here) for root in here])
 
 
-def test_products_are_found_above_what_is_read():
+def test_products_are_found_above_their_inputs():
     a, b = buffer(24).reshape((4, 6)), buffer(30).reshape((6, 5))
     first = product(a, b)
     second = product(first.reshape((4, 5)), buffer(10).reshape((5, 2)))

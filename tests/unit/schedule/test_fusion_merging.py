@@ -18,7 +18,7 @@ def asked(*roots, asked_for=(), **devices):
     return merging, [merging.single(known) for known in merging.roots.facts]
 
 
-def test_a_kernel_and_what_it_reads_are_one_and_nothing_is_stored_between():
+def test_a_fused_producer_is_not_stored():
     x = buffer(24).reshape((4, 6))
     top = x.reduce(Ops.MAX, (1,))
     out = x - top.expand((4, 6))
@@ -28,7 +28,7 @@ def test_a_kernel_and_what_it_reads_are_one_and_nothing_is_stored_between():
     assert merging.group(merged).stored == [out]
 
 
-def test_what_somebody_else_reads_is_stored_as_well():
+def test_values_with_other_readers_are_stored_as_well():
     x = buffer(24)
     one = x + 1
     merging, drafts = asked(one, one * 2)
@@ -74,7 +74,7 @@ def test_small_sums_one_after_the_other_but_not_twice_the_same():
     assert merging.merged_in_sequence(merged, alike) is None
 
 
-def test_not_what_threads_would_share():
+def test_parallel_kernels_are_not_merged_in_sequence():
     large = buffer(1 << 20).reshape((1 << 10, 1 << 10)).reduce(Ops.ADD, (1,))
     small = buffer(8).reduce(Ops.ADD, (0,))
     merging, drafts = asked(large, small, X=THREADS)

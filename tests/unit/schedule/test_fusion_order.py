@@ -24,7 +24,7 @@ def test_a_cycle_has_no_order():
     assert GroupOrder(2, [(0, 1), (1, 1)]).has_order
 
 
-def test_what_is_far_apart_stays_apart():
+def test_distant_groups_are_not_merged():
     count = 500
     edges = [(0, n) for n in range(1, count)] + [(n, count) for n in range(1, 2)]
     order = GroupOrder(count + 1, edges)

@@ -49,7 +49,7 @@ def falls_back(node, ctx=PAINTS):
     )
 
 
-def test_what_cannot_be_an_image_falls_back_to_its_base():
+def test_unsupported_images_fall_back_to_their_base():
     image = memory(0, 6, 4).cast(IMAGE)
     assert cleaned(image, PAINTS).dtype is IMAGE
     assert falls_back(image, lookup(X=COMPUTES))  # the device has none
@@ -61,7 +61,7 @@ def test_what_cannot_be_an_image_falls_back_to_its_base():
         assert falls_back(image)
 
 
-def test_what_is_made_of_a_fallback_has_its_dtype():
+def test_values_of_a_fallback_have_its_dtype():
     moved = memory(0, 2, 2, 6).cast(IMAGE).permute((1, 0, 2)).contiguous()
     after = cleaned(moved, PAINTS)
     assert [u.dtype for u in after.toposort() if u.op in GroupOp.Movement] == [dtypes.float] * 2
@@ -79,7 +79,7 @@ def test_kernels_write_and_read_images_as_floats():
     assert loads[0].src[0].base.dtype is IMAGE and Ops.REDUCE_AXIS in ops_of(second)
 
 
-def test_an_image_is_stored_whoever_reads_it():
+def test_an_image_is_stored_for_any_reader():
     """Neither is it computed in passing, nor its floats stored in its place."""
     image = (memory(0, 6, 4) * 2.0).cast(IMAGE)
     read = image.cast(dtypes.float)

@@ -59,7 +59,7 @@ def picked(index):
         (lambda: numbers().reduce(Ops.ADD, (1,)), False),
     ],
 )
-def test_what_is_one(make, placed):
+def test_recognition_of_scatter_reductions(make, placed):
     (reduce,) = (node for node in make().toposort() if node.op is Ops.REDUCE_AXIS)
     assert is_scatter(reduce) is placed
 
@@ -79,13 +79,13 @@ def test_elements_of_a_row_may_have_places_of_their_own():
     assert not has_index_per_element(often(numbers()))
 
 
-def test_what_is_put_stands_alone():
+def test_an_indexed_store_is_a_kernel_of_its_own():
     made = for_columns(numbers())
     assert len(kernels(made.contiguous() + 1)) == 2
     assert len(kernels(made.contiguous() + 1, ctx=lookup(X=GRID))) == 1
 
 
-def test_it_is_not_computed_row_by_row_with_what_reads_it():
+def test_it_is_not_fused_row_by_row_with_its_readers():
     def share(index):
         made = often(index)
         total = made.reduce(Ops.ADD, (1,)).expand((ROWS, PLACES))
@@ -97,7 +97,7 @@ def test_it_is_not_computed_row_by_row_with_what_reads_it():
     assert len(kernels(share(numbers(8)))) == 1
 
 
-def test_nothing_goes_on_from_what_is_put_in_its_kernel():
+def test_readers_of_an_indexed_store_are_in_other_kernels():
     x, index = buffer(TERMS), buffer(TERMS, dtypes.int)
     turns = counter(TERMS).reshape((1, TERMS)).expand((TERMS, TERMS))
     hits = index.reshape((1, TERMS)).expand((TERMS, TERMS)).eq(turns.permute((1, 0)))

@@ -11,7 +11,7 @@ def memory(count):
     return tuple(Buffer("REF", 4, dtypes.float) for _ in range(count))
 
 
-def test_a_kernel_writes_what_its_stores_reach():
+def test_outputs_are_the_targets_of_stores():
     (ast,) = kernels(buffer(4) * buffer(4))
     bufs = memory(3)
     item = ScheduleItem(ast, bufs)

@@ -23,7 +23,7 @@ def test_cycles_are_reported_with_their_kernels():
     assert caught.value.asked.count("Kernel") == 2
 
 
-def test_what_is_free_first_runs_first():
+def test_kernels_that_are_ready_first_run_first():
     a, b = buffer(), buffer()
     left, right = (a + 1).contiguous(), (b * 2).contiguous()
     last = (left + right).contiguous()
@@ -72,7 +72,7 @@ def test_a_kernel_with_two_outputs_is_run_once_and_writes_both():
     assert len(items) == 1 and len(items[0].outputs) == 2 and len(items[0].inputs) == 1
 
 
-def test_a_reader_of_what_a_second_output_overwrites_comes_first():
+def test_a_reader_of_an_overwritten_second_output_comes_first():
     a, b = buffer(), buffer()
     first, second = a.assign(b + 1), b.assign(b * 2)
     reader = (b.flip((True,)) + 3).contiguous()

@@ -5,7 +5,7 @@ from weft.base.dtype import dtypes
 from weft.uop import Ops, UOp
 
 
-def test_padding_of_what_does_not_keep_zero_is_masked():
+def test_padding_of_operations_that_do_not_keep_zero_is_masked():
     x = buffer(4)
     (safe,) = kernels((x * 2).pad(((1, 1),)).contiguous())
     (unsafe,) = kernels((x + 1).pad(((1, 1),)).contiguous())
@@ -23,7 +23,7 @@ def test_padding_is_no_zero_below_it():
         assert Ops.VALID not in ops_of(ast)
 
 
-def test_movement_goes_down_to_what_is_read():
+def test_movement_is_pushed_down_to_loads():
     x = buffer(6).reshape((2, 3))
     (ast,) = kernels((x.permute((1, 0)) * 2).flip((True, False)).contiguous())
     (load,) = [u for u in ast.toposort() if u.op is Ops.LOAD]

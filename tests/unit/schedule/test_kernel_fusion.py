@@ -96,7 +96,7 @@ def test_a_product_that_threads_share_is_alone(rows, count):
     assert len(kernels(*both, ctx=lookup(X=GRID))) == 1
 
 
-def test_a_bias_is_moved_beside_the_gradient_of_its_weights():
+def test_a_bias_update_is_fused_with_the_gradient_of_its_weights():
     x, dy, bias = buffer(16 * 4).reshape((16, 4)), buffer(16 * 8).reshape((16, 8)), buffer(8)
     weights = matmul(x.permute((1, 0)), dy)
     moved = bias.assign(bias - dy.reduce(Ops.ADD, (0,)).reshape((8,)) * 0.1)
@@ -122,7 +122,7 @@ def test_a_kernel_does_not_grow_without_end():
 # ---- up and down --------------------------------------------------------------------------------
 
 
-def test_what_is_asked_for_and_read_on_is_stored_and_not_read_again():
+def test_a_requested_intermediate_is_stored_and_not_loaded_again():
     x = buffer(12)
     (ast,) = kernels(x + 1, (x + 1) * 2)
     assert slots(ast, Ops.STORE) == [0, 1] and slots(ast, Ops.LOAD) == [2]
@@ -141,7 +141,7 @@ def test_powers_that_are_asked_for_too_are_a_second_output():
     assert ops_of(ast).count(Ops.EXP2) == 1
 
 
-def test_what_does_not_fit_on_chip_is_computed_again_as_before():
+def test_rows_too_long_for_a_buffer_are_recomputed():
     long = buffer(4 * 8192).reshape((4, 8192))
     (ast,) = kernels(softmax_of(long)[1])
     assert not rows_in(ast)
@@ -186,7 +186,7 @@ def matmul(a, b):
     return (left * right).reduce(Ops.ADD, (2,))
 
 
-def test_a_product_of_matrices_is_not_given_what_it_would_read_for_every_row():
+def test_a_matrix_product_does_not_recompute_its_operand_per_row():
     x, w = buffer(64).reshape((8, 8)), buffer(64).reshape((8, 8))
     assert len(kernels(matmul(softmax_of(x)[1], w))) == 2
 
@@ -239,7 +239,7 @@ def test_a_copy_that_is_written_to_is_stored():
     assert a in written and any(version.op is Ops.ASSIGN for version in written)
 
 
-def test_writes_of_one_kernel_happen_once_whoever_asks_first():
+def test_writes_of_one_kernel_happen_once_in_any_order_of_reads():
     a = Tensor([1.0, 2.0, 3.0], device="REF").realize()
     b = Tensor([10.0, 20.0, 30.0], device="REF").realize()
     a.assign(a + 1)
@@ -273,7 +273,7 @@ def test_the_numbers_of_a_small_state(device):
 # ---- at the end ---------------------------------------------------------------------------------
 
 
-def test_something_small_runs_before_what_needs_it_where_kernels_run_in_one_place():
+def test_a_small_producer_is_fused_on_sequential_devices():
     def asts(device):
         mean = buffer(64 * 4).reshape((64, 4)).reduce(Ops.ADD, (1,)).reshape((1, 64)) * 0.25
         weights = buffer(64 * 500).reshape((64, 500))
@@ -320,14 +320,14 @@ def test_sums_that_are_alike_are_compiled_once():
     assert first is second and len(first.src) == 2
 
 
-def test_what_reads_a_sum_is_not_computed_in_passing():
+def test_readers_of_a_sum_are_not_fused_into_it():
     sums = buffer(64 * 16).reshape((64, 16)).reduce(Ops.ADD, (1,)).contiguous()
     turned = sums.expand((64, 8)).permute((1, 0)) * buffer(8 * 64).reshape((8, 64))
     found = kernels(sums, turned.reduce(Ops.MAX, (1,)), ctx=lookup(X=NO_ROWS))
     assert len(found) == 2
 
 
-def test_sums_stand_beside_the_rows_of_another():
+def test_reductions_are_fused_next_to_the_rows_of_another():
     x = buffer(24 * 40).reshape((24, 40))
     power, quotient = softmax_of(x)
     (ast,) = kernels(quotient, columns(24, 7), columns(9, 24))
@@ -347,19 +347,19 @@ def test_no_loop_of_one_is_that_of_another():
     assert turns == [24, 40, 40, 40, 30]
 
 
-def test_what_keeps_rows_on_chip_is_alone_with_that():
+def test_kernels_with_row_buffers_of_different_shapes_are_not_merged():
     quotients = (softmax_of(buffer(n * 40).reshape((n, 40)))[1] for n in (24, 25))
     assert len(kernels(*quotients)) == 2
 
 
-def test_what_is_kept_on_chip_is_computed_for_nobody_in_passing():
+def test_buffered_rows_are_not_shared_with_reductions_along_the_other_axis():
     x = buffer(24 * 40).reshape((24, 40)).exp2()
     _, quotient = softmax_of(x)
     assert len(kernels(quotient, x.reduce(Ops.ADD, (0,)))) == 2
 
 
 @pytest.mark.parametrize("device", ["REF", "REF:vector", "CPU"])
-def test_the_numbers_of_what_is_computed_in_passing(device):
+def test_values_of_fused_reductions(device):
     rng = numpy.random.default_rng(5)
     one, two, three = (
         rng.standard_normal(shape).astype(numpy.float32) for shape in ((17, 33), (9, 17), (40, 5))
@@ -448,7 +448,7 @@ def gradient_and_write(b):
     return UOp(Ops.ASSIGN, b.dtype, (b, b - change))
 
 
-def test_what_is_read_below_a_reduce_is_not_overwritten_in_the_same_kernel():
+def test_an_input_of_a_reduction_is_not_overwritten_in_the_same_kernel():
     b = buffer(4)
     found = kernels(gradient_and_write(b))
     assert len(found) > 1

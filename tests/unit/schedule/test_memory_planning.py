@@ -74,7 +74,7 @@ def test_an_arena_is_no_larger_than_everything_side_by_side(needs):
     assert max(n.nbytes for n in needs) <= size <= sum(n.nbytes for n in needs)
 
 
-def test_one_after_the_other_takes_the_room_of_one_pair():
+def test_a_chain_needs_the_memory_of_one_pair():
     needs = [need(i, 1024, i, i + 1) for i in range(10)]
     starts, size = pack_arena(needs, 64)
     assert size == 2048 and set(starts) == {0, 1024}
@@ -97,7 +97,7 @@ def test_whole_buffers_serve_others_of_their_size():
     assert numbers == [0, 1, 0, 2] and sizes == [8, 8, 16]
 
 
-def test_what_no_single_allocation_can_hold_is_not_one_arena():
+def test_arenas_are_split_at_the_allocation_limit():
     caps = MemoryCaps(alignment=1, max_allocation=1500)
     needs = [need(0, 1024, 0, 2), need(1, 1024, 1, 3), need(2, 1024, 3, 4)]
     offsets, sizes = _plan_device(needs, caps)
@@ -160,7 +160,7 @@ def long_chain(x, steps=6):
 
 
 @pytest.mark.parametrize("device", ["REF", None])
-def test_sharing_room_lowers_the_peak_and_changes_nothing(apart, device):
+def test_memory_sharing_lowers_the_peak_and_changes_no_result(apart, device):
     with settings.override(DEVICE=device or settings.DEVICE):
         x = Tensor.arange(1000).contiguous().realize()
         found = []
@@ -186,7 +186,7 @@ def test_it_is_done_without_sub_buffers_too(apart, monkeypatch):
     schedules.clear()
 
 
-def test_what_a_tensor_holds_is_its_own(apart):
+def test_buffers_of_live_tensors_are_not_shared(apart):
     x = Tensor.ones(256).contiguous().realize()
     middle = (x + 1).contiguous()
     last = long_chain(middle)
@@ -196,7 +196,7 @@ def test_what_a_tensor_holds_is_its_own(apart):
     assert middle.tolist() == [2.0] * 256
 
 
-def test_room_is_counted(apart):
+def test_planned_memory_is_counted(apart):
     stats.reset()
     long_chain(Tensor.ones(64).contiguous().realize()).realize()
     assert 0 < stats.planned_bytes < stats.unplanned_bytes

@@ -62,13 +62,13 @@ def test_equal_cuts_compute_side_by_side():
     ]
 
 
-def test_what_is_whole_everywhere_is_cut_for_nothing():
+def test_a_replicated_operand_is_sharded_without_copies():
     found = taken(halves(5, 3) * spread((5, 3), Shard()))
     assert copied(found) == []
     assert [n.shape for n in found.sink.src] == [(3, 3), (2, 3)]
 
 
-def test_other_cuts_are_laid_out_anew():
+def test_different_shards_are_redistributed():
     found = taken(halves(4, 4) + halves(4, 4, axis=1))
     assert copied(found) == [4, 4]
 
@@ -118,7 +118,7 @@ def test_a_movement_that_the_cut_does_not_survive_gathers_first():
     assert copied(taken(halves(4, 6).reshape((24,)) + 1)) == []
 
 
-def test_a_copy_to_one_device_puts_it_together():
+def test_a_copy_to_one_device_concatenates_the_shards():
     x = halves(4, 2)
     found = taken(x.copy_to_device(X))
     assert copied(found) == [4] and found.sink.src[0].device == X
@@ -126,14 +126,14 @@ def test_a_copy_to_one_device_puts_it_together():
     assert taken(whole.copy_to_device(Y)).sink.src[0] is parts_of(whole)[1]
 
 
-def test_what_only_stores_is_given_the_whole():
+def test_a_storage_device_gets_the_whole_value():
     context = lookup(S=STORES)
     found = partition(UOp.sink(halves(4).copy_to_device("S")), context)
     last = found.sink.src[0]
     assert last.op is Ops.COPY and last.src[0].op is Ops.CONTIGUOUS and last.src[0].device == X
 
 
-def test_laying_out_asks_for_memory_of_the_parts_size():
+def test_sharding_allocates_memory_of_the_shard_size():
     x = buffer(4, device=X)
     found = taken(laid_out(x, DEVICES, Shard(0, (0, 2, 4))))
     assert [n.op for n in found.sink.src] == [Ops.CONTIGUOUS, Ops.COPY]
@@ -154,7 +154,7 @@ def test_parts_can_be_selected():
     assert [(n.op, n.shape, n.device) for n in found.sink.src] == [(Ops.ADD, (2,), "Y")]
 
 
-def test_a_write_is_carried_out_on_every_device_whatever_is_read():
+def test_a_write_runs_on_every_device_for_any_reader():
     x = spread((4,), Shard())
     written = x.assign(x + 1)
     found = taken(written.copy_to_device(X))

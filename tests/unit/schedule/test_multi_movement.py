@@ -62,7 +62,7 @@ def test_a_pad_along_the_cut_grows_the_parts_at_the_edges():
     assert [part.arg for part in found.parts] == [((1, 0),), ((0, 3),)]
 
 
-def test_a_shrink_along_the_cut_leaves_each_part_what_it_has():
+def test_a_shrink_along_the_sharded_axis_moves_no_data():
     _, found = moved((6,), Shard(0, (0, 3, 6)), lambda x: x.shrink(((1, 5),)))
     assert found.shard == Shard(0, (0, 2, 4))
     assert [part.arg for part in found.parts] == [((1, 3),), ((0, 2),)]
@@ -79,7 +79,7 @@ def test_a_flip_along_the_cut_lets_the_parts_change_places():
     assert not any(n.op is Ops.COPY for part in found.parts for n in part.toposort())
 
 
-def test_what_is_whole_everywhere_moves_everywhere():
+def test_movement_of_a_replicated_value():
     parts = (buffer(4), buffer(4, device="Y"))
     node = stacked(parts, Shard()).reshape((2, 2)).permute((1, 0)).src[0]
     found = moved_parts(node, Sharded(parts, ("X", "Y")))

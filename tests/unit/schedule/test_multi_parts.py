@@ -50,7 +50,7 @@ def test_constants_and_counters_are_made_where_they_are_wanted():
     assert computed_on(buffer(), "Y") is None
 
 
-def test_what_repeats_is_repeated_after_the_journey():
+def test_expanded_values_are_expanded_after_the_copy():
     x = buffer(4).reshape((1, 4)).expand((100, 4))
     there = copied(x, "Y")
     assert there.shape == (100, 4) and there.device == "Y" and copies(there) == [4]
@@ -64,7 +64,7 @@ def test_pieces_are_joined_without_arithmetic_on_their_values():
     assert concatenated([(0, left)], 0, 2) is left
 
 
-def test_gathering_copies_what_is_elsewhere_and_nothing_else():
+def test_gathering_copies_only_remote_shards():
     spread = two()
     assert copies(gathered(spread, (4,), "X")) == [2]
     assert copies(gathered(spread, (4,), "Z")) == [2, 2]
@@ -73,7 +73,7 @@ def test_gathering_copies_what_is_elsewhere_and_nothing_else():
 
 
 @pytest.mark.parametrize("shard", [HALVES, EVERYWHERE, Shard(0, (0, 3, 4))], ids=str)
-def test_laying_out_anew_copies_only_what_a_device_lacks(shard):
+def test_redistribution_copies_only_missing_elements(shard):
     spread = two()
     found = resharded(spread, (4,), spread.devices, shard)
     assert [part.shape for part in found.parts] == [shard.local_shape((4,), i) for i in range(2)]

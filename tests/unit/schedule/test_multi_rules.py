@@ -31,7 +31,7 @@ def test_memory_in_parts_is_its_parts():
     assert became(x) == Sharded(parts_of(x), DEVICES, x.arg)
 
 
-def test_what_is_on_one_device_stays_itself():
+def test_values_on_one_device_are_unchanged():
     node = buffer() * 2 + 1
     assert became(node) is node
 
@@ -43,7 +43,7 @@ def test_markers_mark_each_part(op):
     assert [part.op for part in found.parts] == [op, op] and found.shard.axis == 0
 
 
-def test_numbers_of_rank_zero_stay_bare_beside_parts():
+def test_constants_of_rank_zero_are_not_sharded():
     found = became(halves(4) + UOp.const(dtypes.float, 1.0, "X"))
     assert [part.src[1] for part in found.parts] == [UOp.const(dtypes.float, 1.0)] * 2
 
@@ -67,7 +67,7 @@ def test_reduces_of_nothing_are_the_identity():
     assert [part.shape for part in found.parts] == [(1,), (1,)]
 
 
-def test_one_gather_serves_all_who_ask_for_it():
+def test_one_gather_serves_all_readers():
     x = halves(4, 6)
     flat = x.permute((1, 0)).reshape((24,))
     found = became((flat + 1) * flat)
@@ -102,7 +102,7 @@ def test_parts_come_straight_from_where_a_copy_is_from():
     assert found.parts[1].src[0].base is found.parts[0].base
 
 
-def test_a_write_from_one_device_sends_each_what_it_keeps():
+def test_a_write_from_one_device_sends_each_shard_once():
     x = halves(4)
     value = UOp(Ops.COPY, dtypes.float, (buffer(4), UOp(Ops.DEVICE, arg=DEVICES)))
     found = became(x.assign(value))

@@ -35,7 +35,7 @@ def test_only_the_factor_that_moves_is_padded(first):
     assert moving.op is Ops.PAD and repeated_one.op is Ops.EXPAND
 
 
-def test_where_both_move_both_are_padded():
+def test_both_factors_with_the_axis_are_padded():
     found = pad_one_factor(padded(memory(0, 4, 3) * memory(1, 4, 3), (1, 1), (0, 2)))
     assert pads_of(found) == [((1, 1), (0, 2))] * 2
 
@@ -46,7 +46,7 @@ def test_each_axis_has_the_factor_that_moves_along_it():
     assert pads_of(found) == [((1, 1), (0, 0)), ((0, 0), (2, 0))]
 
 
-def test_what_is_no_padded_product_stays():
+def test_other_nodes_are_unchanged():
     product = (memory(0, 4, 3) * still(1, 4, 3)).permute((1, 0))
     total = padded(memory(0, 4, 3) + still(1, 4, 3), (1, 1), (0, 0))
     assert pad_one_factor(product) is product
@@ -87,7 +87,7 @@ def test_it_is_longer_and_the_same_all_along(case):
         (still(0, 4, 6) + 1.0, 0),
     ],
 )
-def test_what_moves_or_is_cut_is_not_made_longer(node, axis):
+def test_moved_or_shrunk_axes_are_not_extended(node, axis):
     assert extended(node, axis, 1) is None
 
 

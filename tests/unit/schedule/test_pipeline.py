@@ -13,7 +13,7 @@ def test_a_chain_of_elementwise_is_one_kernel():
     assert [s.op for s in ast.src] == [Ops.STORE]
 
 
-def test_what_was_fused_away_stays_as_it_was():
+def test_fused_nodes_are_unchanged():
     a, b, c = buffer(1), buffer(1), buffer(1)
     product = a * b
     out = product + c
@@ -24,7 +24,7 @@ def test_what_was_fused_away_stays_as_it_was():
     assert write.src[1].op is Ops.KERNEL and write.src[1].src[1:] == (a, b, c)
 
 
-def test_children_of_what_is_kernelized_load_its_buffer():
+def test_users_of_a_kernelized_node_load_its_buffer():
     a, b = buffer(1), buffer(1)
     out = a * b
     first = out.substitute(kernelize_map(UOp.sink(out), lookup()))
@@ -33,7 +33,7 @@ def test_children_of_what_is_kernelized_load_its_buffer():
     assert ops_of(second.src[1].arg.ast).count(Ops.LOAD) == 1
 
 
-def test_what_turns_out_to_be_a_counter_becomes_that():
+def test_graphs_that_fold_to_a_counter_become_the_counter():
     a = buffer(4, dtype=dtypes.int32)
     counter = UOp(Ops.IOTA, dtypes.int32, (a.src[0],), 4)
     out = a.alu(Ops.CMPEQ, a).where(counter + 1, a)

@@ -43,13 +43,13 @@ def test_small_numbers_are_unpacked_again_for_a_few_rows():
     assert len(kernels(product(buffer(32 * 64).reshape((32, 64)), unpacked))) == 2
 
 
-def test_what_is_as_large_in_memory_is_no_unpacking():
+def test_operands_of_equal_size_are_no_unpacking():
     whole = buffer(512).reshape((8, 64))
     scales = buffer(8).reshape((8, 1)).expand((8, 64))
     assert len(kernels(product(buffer(256).reshape((4, 64)), whole * scales))) == 2
 
 
-def test_what_takes_longer_than_unpacking_is_stored():
+def test_expensive_operands_are_stored():
     weights = buffer(512, dtypes.int8).reshape((8, 64)).cast(dtypes.float)
     rows = buffer(256).reshape((4, 64))
     assert len(kernels(product(rows, weights.alu(Ops.EXP2)))) == 2

@@ -21,7 +21,7 @@ def kept(members, stored, rows, most=1 << 20, again=inf):
     return None if found is None else found.nodes(again)
 
 
-def test_a_value_in_two_loops_is_kept_where_it_is_dear():
+def test_an_expensive_value_of_two_loops_is_buffered():
     values = buffer(32).reshape((4, 8))
     power, double = values.exp2(), values * 2
     for value, chosen in ((power, [power]), (double, [])):
@@ -61,7 +61,7 @@ def test_all_rows_together_fit():
     assert kept([out], [out], 4, most=32) == [second]
 
 
-def test_what_is_read_in_other_rows_is_not_kept():
+def test_values_read_in_other_rows_are_not_buffered():
     values = buffer(16).reshape((4, 4)).exp2()
     out = values.permute((1, 0)) / values.reduce(Ops.ADD, (1,)).expand((4, 4))
     assert kept([out], [out], 4) == []
@@ -89,7 +89,7 @@ def test_the_outer_axes_are_the_most_detailed_ones():
         lambda: (x(4, 8) * 2 + x(8)).relu().softmax(),
     ],
 )
-def test_what_reads_rows_again_is_one_kernel(made):
+def test_readers_of_buffered_rows_are_one_kernel(made):
     assert len(made().schedule()) == 1
 
 

@@ -47,12 +47,12 @@ def test_padding_is_never_within_a_row():
     assert rows_of_view(st(4, 6).pad(((1, 1), (0, 0))), 24) == frozenset()
 
 
-def test_both_is_what_two_allow():
+def test_intersection_of_allowed_row_counts():
     assert both(None, frozenset({1, 2})) == {1, 2} and both(None, None) is None
     assert both(frozenset({1, 4}), frozenset({4, 8})) == {4}
 
 
-def test_whatever_is_allowed_holds_element_by_element():
+def test_allowed_row_counts_hold_element_by_element():
     rng = random.Random(3)
     seen = 0
     for _ in range(300):

@@ -86,7 +86,7 @@ def chain():
     return first, second, (second * 3).contiguous()
 
 
-def test_only_what_is_held_becomes_anything():
+def test_only_held_values_are_replaced():
     with settings.override(GROUP_KERNELS=0):
         first, _, last = chain()
         structure, template = prepared(last)
@@ -97,7 +97,7 @@ def test_only_what_is_held_becomes_anything():
         assert set(template.bind_to(structure, places).becomes) == {first, last}
 
 
-def test_what_is_not_held_shares_its_room_and_only_where_that_is_asked_for():
+def test_only_values_that_are_not_held_share_memory():
     with settings.override(GROUP_KERNELS=0):
         first, _, last = chain()
         structure, template = prepared(last)
@@ -113,7 +113,7 @@ def test_what_is_not_held_shares_its_room_and_only_where_that_is_asked_for():
         assert read(shared.becomes[last]) == [3 * (2 * i + 1) for i in range(64)]
 
 
-def test_a_held_value_is_seen_through_what_is_fused_away():
+def test_a_held_value_behind_a_fused_node():
     a = floats(*range(8))
     total = a.reduce(Ops.ADD, (0,))
     scaled = a * total.expand((8,))

@@ -33,7 +33,7 @@ def test_a_full_sum_is_two_kernels_where_kernels_run_wide(golden):
     assert len(kernels(before, ctx=lookup(X=COMPUTES))) == 1
 
 
-def test_threads_share_what_is_summed_only_where_there_are_few_sums():
+def test_reductions_are_split_on_threads_only_with_few_outputs():
     ctx = lookup(X=THREADS)
 
     def is_split(sums):
@@ -47,7 +47,7 @@ def test_threads_share_what_is_summed_only_where_there_are_few_sums():
 @pytest.mark.parametrize("op", [Ops.ADD, Ops.MAX, Ops.MUL])
 @pytest.mark.parametrize("shape, axes", [((640,), (0,)), ((3, 96), (1,)), ((96, 3), (0,)),
                                          ((16, 3, 24), (0, 2)), ((2, 48, 40), (1, 2))])  # fmt: skip
-def test_two_steps_give_what_one_gives(op, shape, axes):
+def test_two_steps_equal_one_step(op, shape, axes):
     before = total(*shape, axes=axes, op=op)
     (after,) = edited(once, before)
     assert after is not before
@@ -81,7 +81,7 @@ def test_the_axis_must_move_in_memory():
     assert split_of(still, WIDE) is None
 
 
-def test_where_a_counter_picks_elements_nothing_is_split():
+def test_one_hot_reductions_are_not_split():
     table, size = memory(0, 1 << 16), 1 << 16
     counter = UOp(Ops.IOTA, dtypes.int, (), size)
     picked = counter.alu(Ops.CMPEQ, UOp.const(dtypes.int, 5)).where(table, table.const_like(0))

@@ -10,7 +10,7 @@ from weft.base.errors import CapabilityError
 from weft.uop import BufferView, Ops
 
 
-def test_windows_of_what_only_stores_are_buffer_views():
+def test_windows_of_storage_devices_are_buffer_views():
     ctx = lookup(S=STORES)
     file = buffer(64, dtypes.uint8, "S")
     window = file.shrink(((8, 24),)).bitcast(dtypes.float)
@@ -27,7 +27,7 @@ def test_an_unaligned_window_is_copied_as_bytes_first():
     assert asts[0].dtype is dtypes.uint8
 
 
-def test_computing_on_what_only_stores_is_refused():
+def test_computing_on_storage_devices_is_refused():
     with pytest.raises(CapabilityError) as caught:
         kernels(buffer(4, device="S") + 1, ctx=lookup(S=STORES))
     assert "ADD" in caught.value.asked and "S declares" in caught.value.because
@@ -35,7 +35,7 @@ def test_computing_on_what_only_stores_is_refused():
 
 
 @pytest.mark.parametrize("op", ["CAST", "a view that is not a contiguous window"])
-def test_what_is_refused_is_what_would_have_to_be_computed(op):
+def test_the_error_names_the_operation_to_compute(op):
     x = Tensor(np.arange(8, dtype=np.uint8), device="HOST")
     what = x.cast("int16") if op == "CAST" else x[::2]
     with pytest.raises(CapabilityError) as caught:

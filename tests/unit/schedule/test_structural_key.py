@@ -108,7 +108,7 @@ def test_the_sign_of_zero_shows():
     assert key(a + UOp.const(dtypes.int, 1)) != key(a + UOp.const(dtypes.bool, True))
 
 
-def test_what_is_asked_for_shows_and_its_order():
+def test_the_key_has_the_results_in_order():
     a = memory()
     one, two = a + 1, (a + 1) * 2
     assert key(one, two) != key(two) and key(one, two) != key(two, one)
@@ -168,7 +168,7 @@ def test_two_values_of_one_variable_have_none():
 # ---- the walk ------------------------------------------------------------------------------------
 
 
-def test_the_walk_meets_sources_first_and_each_node_once():
+def test_the_traversal_visits_sources_first_and_each_node_once():
     a, b = memory(), memory()
     node = (a + b) * (a + b).exp2()
     order = list(traversal(UOp.sink(node)))

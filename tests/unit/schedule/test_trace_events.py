@@ -21,7 +21,7 @@ def graph():
     return UOp.sink((Tensor.empty(2, 3, device="REF").contiguous() + 1).sum(1).contiguous().uop)
 
 
-def test_every_pass_shows_its_graph_what_is_realized_and_in_the_end_the_kernels():
+def test_pass_events_show_graphs_realized_nodes_and_kernels():
     events = {e.facts["name"]: e.facts for e in listened(lambda: kernelize_map(graph()), "pass")}
     clean, realize, kernels = (
         events[name]["after"] for name in ("clean", "must_realize", "create_kernels")
@@ -32,12 +32,12 @@ def test_every_pass_shows_its_graph_what_is_realized_and_in_the_end_the_kernels(
     assert events["must_realize"]["before"].marks == {}
 
 
-def test_a_plan_pictures_what_it_has():
+def test_picture_of_a_plan():
     sink = graph()
     assert Plan(sink).picture().graph is sink
 
 
-def test_a_schedule_is_told_with_what_it_depends_on():
+def test_a_schedule_event_has_its_dependencies():
     base = Tensor([1.0, 2.0, 3.0, 4.0], device="REF").contiguous().realize()
     window = base[1:3].contiguous().realize()
     sink = UOp.sink((base + 1).contiguous().uop)

@@ -15,7 +15,7 @@ def test_uses_go_through_movement():
     assert list(found.sinks) == [total]
 
 
-def test_what_a_kernel_wrote_is_stored():
+def test_values_written_by_kernels_are_stored():
     x = buffer(4)
     (write,) = writes(x + 1)
     assert is_stored(x) and is_stored(write)

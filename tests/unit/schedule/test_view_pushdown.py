@@ -171,14 +171,14 @@ def long_cube():
     return memory(0, 64, 64, 64)
 
 
-def test_memory_is_not_walked_across_for_the_sake_of_order():
+def test_traversal_across_memory_is_not_introduced_for_the_output_order():
     columns = long_cube().reduce(Ops.ADD, (0,)).reshape((64, 64))
     assert unchanged(columns.permute((1, 0)) + memory(1, 64, 64))
     rows = long_cube().reduce(Ops.ADD, (2,)).reshape((64, 64))
     assert unchanged(rows.permute((1, 0)).contiguous())
 
 
-def test_memory_is_not_walked_across_to_save_a_reduce():
+def test_traversal_across_memory_is_not_introduced_to_merge_reductions():
     rows = long_cube().reduce(Ops.ADD, (2,))
     assert unchanged(rows.reduce(Ops.ADD, (0,)))
     assert unchanged(rows.reshape((64, 64)).permute((1, 0)).reduce(Ops.ADD, (1,)))

@@ -138,7 +138,7 @@ def test_broadcasting():
     assert "axis -2" in caught.value.because
 
 
-def test_what_sizes_are_bound_to():
+def test_sizes_of_bound_variables():
     n, m = N.bind(3), Variable("m", 1, 8).bind(4)
     assert definite((n, 2, n + m)) == (3, 2, 7)
     assert definite((N, 2)) is None and definite((2, 3)) == (2, 3)

@@ -63,7 +63,7 @@ ARRAY = UOp(Ops.DEFINE_REG, FLOAT.ptr(8, AddrSpace.REG), (), 0)
 FILL = UOp(Ops.FILL, dtypes.void, (ARRAY.index(AT).store(ONE), AT), Fill())
 
 
-def test_memory_on_chip_is_read_after_its_fill():
+def test_local_arrays_are_read_after_their_fill():
     at = ARRAY.index(UOp.range(8, 1))
     lowered.verify(UOp.sink(POINTER.index(AT).store(UOp(Ops.LOAD, FLOAT, (at, FILL)))))
     gated = ARRAY.index(UOp.range(8, 1), GATE)

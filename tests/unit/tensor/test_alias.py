@@ -302,7 +302,7 @@ def test_a_computed_value_that_is_overwritten_is_a_constant():
 
 @pytest.mark.parametrize("view_of", [lambda x: x[:], lambda x: x.T, lambda x: x.detach()])
 @pytest.mark.parametrize("state", ["pending", "realised", "computed"])
-def test_views_of_what_becomes_a_leaf_are_constants(view_of, state):
+def test_views_of_a_later_leaf_are_constants(view_of, state):
     x = STATES[state](Tensor([1.0, 2.0]))
     view = view_of(x)
     view.clone().realize()
@@ -345,7 +345,7 @@ def test_a_differentiable_write_to_a_part_may_read_the_rest():
 
 @with_kernels
 @pytest.mark.parametrize("settle", [Tensor.realize, Tensor.kernelize, Tensor.numpy])
-def test_a_differentiable_write_to_what_kernels_are_to_fill(settle):
+def test_a_differentiable_write_to_a_pending_kernel(settle):
     w, x = Tensor([1.0, 2.0], requires_grad=True), Tensor(np.array([3.0, 4.0], np.float32))
     x.kernelize()
     x[...] = x + w

@@ -88,7 +88,7 @@ def test_products_compute_in_the_low_dtype(name, given):
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_what_needs_range_or_digits_stays_in_float32(name):
+def test_operations_that_need_range_or_precision_stay_in_float32(name):
     x = _some(4, 6)
     with autocast(dtype="bfloat16"):
         found = KEPT[name](x.cast(LOW))
@@ -110,7 +110,7 @@ def test_the_table_names_methods():
 
 
 @pytest.mark.parametrize("name", ["float64", "int32", "fp8e4m3"])
-def test_what_is_not_cast(name):
+def test_dtypes_that_are_not_cast(name):
     x = _some(4, 4).cast(name)
     with autocast():
         assert (x @ x).dtype is x.dtype
@@ -215,7 +215,7 @@ def test_captured_functions_tell_it_apart(order):
     assert captured.replays >= 4 and captured.reason is None
 
 
-def test_which_methods_are_low_or_kept_beside_pytorch():
+def test_dtypes_of_methods_equal_pytorch():
     torch = pytest.importorskip("torch")
 
     x, t = _some(4, 6), torch.tensor(_some(4, 6).numpy())

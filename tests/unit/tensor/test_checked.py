@@ -56,7 +56,7 @@ def test_a_nan_that_was_there_is_not_made():
     assert (x * 2).sqrt().tolist()[1:] == [INF, pytest.approx(math.sqrt(2.0))]
 
 
-def test_what_is_given_on_purpose_is_no_fault():
+def test_intended_infinities_are_no_error():
     mask, x = Tensor([[True, False], [False, False]]), Tensor([[1.0, 2.0], [3.0, 4.0]])
     filled = mask.where(x, -INF)
     assert filled.tolist() == [[1.0, -INF], [-INF, -INF]]
@@ -70,7 +70,7 @@ def test_what_is_given_on_purpose_is_no_fault():
     assert error.operation == "__sub__"
 
 
-def test_what_a_method_does_inside_is_its_own_affair():
+def test_intermediates_of_a_method_are_not_checked():
     x = Tensor([-200.0, 200.0])
     assert x.sigmoid().tolist() == [0.0, 1.0]
     assert x.softmax().tolist() == [0.0, 1.0]
@@ -133,7 +133,7 @@ def test_a_training_step():
     assert fault(lambda: step(x / 0, y)).operation == "__truediv__"
 
 
-def test_what_was_recorded_before_is_checked_too():
+def test_recorded_functions_are_checked():
     @jit
     def picked(x, i):
         return x[i].log()
@@ -160,7 +160,7 @@ def test_values_too_large_to_be_stored_are_looked_at(monkeypatch):
     assert (error.operation, error.where[1]) == ("__rtruediv__", here)
 
 
-def test_an_index_out_of_bounds_comes_before_what_is_made_of_it():
+def test_an_index_out_of_bounds_is_reported_before_its_consequences():
     x, index = Tensor([1.0, 2.0]), Tensor([1]) + 4
     y = 1 / x[index]
     with pytest.raises(IndexingError, match="index 5"):
@@ -193,6 +193,6 @@ def test_an_average_of_too_few_elements_is_no_number_by_definition(average):
     assert not any(math.isfinite(value) for value in np.ravel(average().tolist()))
 
 
-def test_an_average_of_what_is_too_large_is_reported():
+def test_an_overflow_in_a_mean_is_reported():
     with pytest.raises(NonFiniteError, match="var makes an infinity"):
         Tensor([1e30, -1e30]).realize().var().item()

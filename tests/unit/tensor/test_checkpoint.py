@@ -91,7 +91,7 @@ def test_less_is_kept_between_forward_and_backward():
     assert kept_after_forward(weft.checkpoint) <= kept_after_forward(plainly) * 0.6
 
 
-def room_for(around, monkeypatch):
+def memory_needed(around, monkeypatch):
     """Bytes that the intermediates of a whole step need at once."""
     found = []
     allocate = memory_planning.Layout.allocate
@@ -108,8 +108,8 @@ def room_for(around, monkeypatch):
     return max(found)
 
 
-def test_less_room_is_needed_where_all_is_computed_at_once(monkeypatch):
-    assert room_for(weft.checkpoint, monkeypatch) < room_for(plainly, monkeypatch) / 2
+def test_checkpointing_needs_less_memory(monkeypatch):
+    assert memory_needed(weft.checkpoint, monkeypatch) < memory_needed(plainly, monkeypatch) / 2
 
 
 def test_random_numbers_are_drawn_once():
@@ -159,7 +159,7 @@ def test_gradients_of_gradients():
     np.testing.assert_allclose(second.numpy(), expected, rtol=1e-10)
 
 
-def test_where_no_gradient_is_asked_for_nothing_is_different():
+def test_checkpoint_without_gradients():
     x = inputs()
     y = weft.checkpoint(lambda x: x * 2, x)
     assert y.uop.op is Ops.MUL

@@ -256,7 +256,7 @@ def expected(line: str) -> tuple[str, bool, list[inspect.Parameter]]:
 
 
 @pytest.mark.parametrize("line", METHODS, ids=lambda line: expected(line)[0])
-def test_a_method_takes_what_it_promises(line: str) -> None:
+def test_a_method_takes_the_promised_parameters(line: str) -> None:
     name, static, wanted = expected(line)
     kind = inspect.getattr_static(Tensor, name)
     assert isinstance(kind, (staticmethod, classmethod)) is static

@@ -128,7 +128,7 @@ def test_states_meet_no_object_twice_on_its_own_path():
     assert list(nn.state.get_state_dict(tree)) == ["w", "both.0", "same.0"]
 
 
-def test_what_counts_as_deep():
+def test_is_deep():
     assert not is_deep([[1], (2, {3: 4})], 3)
     assert is_deep([[1], (2, {3: 4})], 2)
     assert not is_deep(5)
@@ -137,7 +137,7 @@ def test_what_counts_as_deep():
     assert isinstance(too_deep(lists(500), "lists", error), ArgumentError)
 
 
-def test_what_has_no_repr_is_quoted_by_its_type():
+def test_values_without_repr_are_quoted_by_their_type():
     class Silent:
         def __repr__(self):
             raise ValueError
@@ -148,7 +148,7 @@ def test_what_has_no_repr_is_quoted_by_its_type():
 
 @pytest.mark.parametrize("call", [Tensor.stack, Tensor.cat])
 @pytest.mark.parametrize("value", [5, None, "ab"])
-def test_joining_what_is_no_tensor(call, value):
+def test_joining_non_tensors(call, value):
     with pytest.raises(TypeError) as caught:
         call(value)
     assert isinstance(caught.value, WeftError)

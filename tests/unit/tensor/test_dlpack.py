@@ -72,7 +72,7 @@ def test_numpy_sees_the_memory(dtype):
     assert x.__dlpack_device__() == (1, 0)
 
 
-def test_what_is_pending_is_computed():
+def test_pending_values_are_computed():
     x = Tensor([1.0, 2.0]) + 1
     assert np.from_dlpack(x).tolist() == [2.0, 3.0]
     assert np.from_dlpack(Tensor.ones(2, 2)).tolist() == [[1.0, 1.0]] * 2
@@ -93,7 +93,7 @@ def test_of_nothing():
     assert Tensor.from_dlpack(np.zeros((2, 0), np.int8)).shape == (2, 0)
 
 
-def test_what_is_handed_out_does_not_change():
+def test_exported_memory_does_not_change():
     x = Tensor([1.0, 2.0, 3.0]).realize()
     seen = np.from_dlpack(x)
     assert not seen.flags.writeable
@@ -112,7 +112,7 @@ def test_writing_is_in_place_again_once_it_is_given_back():
     assert address(x) == place
 
 
-def test_replays_of_a_recording_keep_what_was_handed_out():
+def test_replays_do_not_change_exported_memory():
     weights = Tensor([1.0, 2.0]).realize()
 
     @jit
@@ -149,7 +149,7 @@ def test_the_tensor_may_go_first():
 
 
 @pytest.mark.parametrize("version", [None, (1, 0)])
-def test_capsules_that_nobody_takes(version, in_place):
+def test_unused_capsules(version, in_place):
     x = Tensor([1.0]).realize()
     there = address(x)
     capsule = x.__dlpack__(max_version=version)
@@ -176,7 +176,7 @@ def test_an_exception_on_its_way_is_not_lost():
             both(make(), 1 / 0)
 
 
-def test_what_a_consumer_raises_is_heard():
+def test_exceptions_of_a_consumer_are_propagated():
     class Refusing:
         def __init__(self, value):
             value.__dlpack__()
@@ -188,7 +188,7 @@ def test_what_a_consumer_raises_is_heard():
         np.from_dlpack(Tensor([1.0], dtype=dtypes.bfloat16))
 
 
-def test_a_numpy_whose_capsules_have_no_version(monkeypatch):
+def test_a_numpy_with_unversioned_capsules(monkeypatch):
     class Dated(np.ndarray):
         def __dlpack__(self, *, stream=None):
             return super().__dlpack__()
@@ -202,7 +202,7 @@ def test_a_numpy_whose_capsules_have_no_version(monkeypatch):
         x.cast(dtypes.fp8e4m3).__dlpack__(max_version=(1, 0))
 
 
-def test_what_is_not_handed_out():
+def test_unsupported_exports():
     x = Tensor([1.0, 2.0]).realize()
     with pytest.raises(BufferError, match="streams"):
         x.__dlpack__(stream=1)

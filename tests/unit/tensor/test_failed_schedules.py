@@ -56,7 +56,7 @@ def counted(*values):
     return [Tensor(value).realize() for value in values]
 
 
-def test_what_was_added_is_not_added_twice(failure):
+def test_an_executed_addition_is_not_repeated(failure):
     (total,) = counted([1.0, 2.0])
     total += 1
     mean = (total.sum() * Tensor.ones(3)).contiguous()
@@ -80,7 +80,7 @@ def test_a_part_that_is_written(failure):
     assert table.tolist() == [[2.0, 3.0], [3.0, 4.0]] and rows.item() == 7.0
 
 
-def test_readers_of_what_stood_there_before(failure):
+def test_readers_of_the_old_value(failure):
     (total,) = counted([1.0, 2.0])
     old = total * 10
     total += 1
@@ -127,7 +127,7 @@ def test_memory_that_is_written_several_times(failure):
     assert total.tolist() == [4.0, 18.0, 8.0]
 
 
-def test_what_is_written_next_waits_for_what_is_left(failure):
+def test_a_later_write_waits_for_the_unfinished_schedule(failure):
     total, other = on_two([1.0, 2.0, 3.0, 4.0]), on_two([5.0], axis=None)
     total += other
     failure.once(total.realize)
@@ -148,7 +148,7 @@ def test_it_may_fail_again_and_again(monkeypatch):
     assert total.tolist() == [4.0, 18.0, 8.0]
 
 
-def test_what_is_left_goes_with_the_tensors_that_it_is_for(failure):
+def test_an_unfinished_schedule_is_freed_with_its_tensors(failure):
     kept = stats.memory
     total = on_two([1.0, 2.0, 3.0, 4.0])
     total += 1
@@ -189,7 +189,7 @@ def test_ctrl_c_comes_when_a_step_is_done(monkeypatch, several):
     assert total.tolist() == ([2.0, 9.0, 4.0] if several else [2.0, 3.0, 4.0])
 
 
-def test_a_tensor_that_nobody_holds_any_more(failure):
+def test_a_freed_tensor(failure):
     (total,) = counted([1.0, 2.0])
     window = total[:1]
     total += 1
@@ -199,7 +199,7 @@ def test_a_tensor_that_nobody_holds_any_more(failure):
     assert shown.tolist() == [5.0, 5.0] and window.tolist() == [2.0]
 
 
-def test_where_nothing_was_written_everything_is_as_it_was(failure):
+def test_a_failure_without_writes_changes_nothing(failure):
     (x,) = counted([1.0, 2.0])
     rows = (x.sum() * Tensor.ones(2)).contiguous()
     before = rows.uop
@@ -208,7 +208,7 @@ def test_where_nothing_was_written_everything_is_as_it_was(failure):
     assert rows.tolist() == [3.0, 3.0]
 
 
-def test_what_was_to_be_computed_of_the_old_content_is(failure):
+def test_pending_readers_of_the_old_content_are_computed(failure):
     (total,) = counted([[1.0, 2.0], [3.0, 4.0]])
     old = (total.sum(1).contiguous() * 10).contiguous()
     total += 1

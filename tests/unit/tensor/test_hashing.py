@@ -43,7 +43,7 @@ def test_rows_are_hashed_apart():
         assert bytes(digest) == hashlib.sha3_256(row.tobytes()).digest()
 
 
-def test_what_cannot_be_hashed():
+def test_unsupported_inputs():
     with pytest.raises(DTypeError, match="bytes"):
         Tensor([1]).keccak()
     with pytest.raises(ShapeError):

@@ -62,7 +62,7 @@ def test_protocols():
     assert Tensor(OnlyDLPack(a), dtype=dtypes.float32).dtype is dtypes.float32
 
 
-def test_what_is_made_is_a_copy():
+def test_tensors_are_copies():
     a = np.arange(3.0)
     x, y = Tensor(a), Tensor(OnlyDLPack(a))
     a[0] = 9
@@ -80,12 +80,12 @@ def test_orders_of_bytes_and_of_elements():
 @pytest.mark.parametrize(
     "data", [np.array(["a"]), np.array([None]), np.array([1j]), {1}, {}, iter([1]), "text"]
 )
-def test_what_no_tensor_is_made_of(data):
+def test_unsupported_data(data):
     with pytest.raises(DTypeError):
         Tensor(data)
 
 
-def test_refusals_are_told():
+def test_refusals_are_reported():
     with pytest.raises(DTypeError, match="not today"):
         Tensor(Refuses())
 

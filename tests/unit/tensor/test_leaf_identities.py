@@ -113,7 +113,7 @@ def given_a_node(w):
 )
 @pytest.mark.parametrize("read", ["never", "at once", "afterwards"])
 @pytest.mark.parametrize("written", ["never", "before", "after"])
-def test_a_leaf_that_stands_elsewhere_afterwards(leaf, move, read, written):
+def test_a_leaf_moved_to_another_device(leaf, move, read, written):
     w = LEAVES[leaf]().realize()
     if written == "before":
         with Tensor.no_grad():

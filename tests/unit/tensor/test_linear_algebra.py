@@ -63,7 +63,7 @@ def test_svd(shape, full):
 @pytest.mark.parametrize(
     "x", [np.zeros((3, 2)), np.ones((3, 3)), np.diag([2.0, 0.0, -3.0])], ids=str
 )
-def test_svd_of_what_lacks_rank(x):
+def test_svd_of_rank_deficient_matrices(x):
     u, s, v = (t.numpy() for t in double(x).svd())
     np.testing.assert_allclose(s, np.linalg.svd(x)[1], atol=1e-9)
     np.testing.assert_allclose(u[:, : len(s)] * s @ v[: len(s)], x, atol=1e-9)
@@ -174,7 +174,7 @@ def test_integers_and_halves_become_float32():
     assert Tensor([[2.0]], dtype=dtypes.half).qr()[0].dtype is dtypes.float32
 
 
-def test_what_is_no_matrix():
+def test_invalid_matrices():
     wide = Tensor.ones(2, 3)
     for call in (lambda: Tensor([1.0]).qr(), wide.inv, wide.eigh, wide.cholesky, wide.det,
                  lambda: Tensor.ones(2, 2).solve(Tensor.ones(3)),

@@ -37,7 +37,7 @@ def test_only_some_are_waiting():
         assert is_settled(tensor.uop) and not known(tensor, waiting_tensors())
 
 
-def test_what_is_put_back_reaches_all_that_wait():
+def test_replacements_reach_all_pending_graphs():
     done = Tensor([1.0, 2.0]).contiguous().realize()
     one = done + 1
     two = one * 2

@@ -103,7 +103,7 @@ def test_out_and_dtype():
     assert np.add(tensor(), 1, dtype=np.float64).dtype is dtypes.float64
 
 
-def test_what_weft_has_not_is_a_type_error():
+def test_unsupported_functions_are_type_errors():
     with pytest.raises(TypeError, match="gcd does not take tensors"):
         np.gcd(Tensor([4]), 2)
     with pytest.raises(TypeError, match="where"):

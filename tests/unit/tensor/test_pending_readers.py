@@ -12,14 +12,14 @@ def own(*values):
     return Tensor(list(values)).contiguous().realize()
 
 
-def test_without_writes_nobody_is_touched():
+def test_without_writes_no_reader_changes():
     x = own(1.0, 2.0)
     y = x + 1
     before = y.uop
     assert protect_readers([y]) == [] and y.uop is before
 
 
-def test_who_computes_with_the_old_value_is_computed_too():
+def test_readers_of_the_old_value_are_computed():
     x = own(1.0, 2.0)
     reader, bystander = x + 1, own(3.0) + 1
     before = bystander.uop
@@ -30,7 +30,7 @@ def test_who_computes_with_the_old_value_is_computed_too():
     assert (x.tolist(), reader.tolist()) == ([2.0, 4.0], [2.0, 3.0])
 
 
-def test_who_has_a_part_of_the_old_value_has_a_copy():
+def test_views_of_the_old_value_become_copies():
     x = own(1.0, 2.0, 3.0)
     view, other = x[1:], x.reshape(3, 1)
     break_alias(view), break_alias(other)
@@ -42,7 +42,7 @@ def test_who_has_a_part_of_the_old_value_has_a_copy():
     assert view.tolist() == [2.0, 3.0] and other.tolist() == [[1.0], [2.0], [3.0]]
 
 
-def test_who_reads_the_new_value_is_left_alone():
+def test_readers_of_the_new_value_are_unchanged():
     x = own(1.0, 2.0)
     x.assign(x * 2)
     reader = x + 1
@@ -51,7 +51,7 @@ def test_who_reads_the_new_value_is_left_alone():
     assert reader.tolist() == [3.0, 5.0]
 
 
-def test_what_is_computed_along_may_write_and_have_readers_of_its_own():
+def test_protected_readers_may_write_and_have_readers():
     x, y = own(1.0), own(10.0)
     old = y + 1
     y.assign(y + x)  # reads x before it is written
@@ -62,7 +62,7 @@ def test_what_is_computed_along_may_write_and_have_readers_of_its_own():
     assert (x.item(), y.item(), old.item()) == (5.0, 11.0, 11.0)
 
 
-def test_who_waits_for_a_kernel_is_run_in_time():
+def test_pending_kernels_run_before_the_write():
     x = own(1.0, 2.0)
     waiting = (x + 1).kernelize()
     x.assign(x * 2).realize()
@@ -93,7 +93,7 @@ def _leaf_with_a_step_that_waits():
     return leaf, other, product
 
 
-def test_a_gradient_that_comes_later_than_a_kernel_reads_what_was_there_before():
+def test_a_gradient_after_a_kernel_reads_the_old_value():
     leaf, other, product = _leaf_with_a_step_that_waits()
     product.square().backward()
     leaf.realize()
@@ -101,14 +101,14 @@ def test_a_gradient_that_comes_later_than_a_kernel_reads_what_was_there_before()
     assert leaf.tolist() == [0.5, 1.0, 1.5]
 
 
-def test_a_gradient_that_is_what_was_there_before_the_kernel():
+def test_a_gradient_equal_to_the_old_value():
     leaf, other, product = _leaf_with_a_step_that_waits()
     product.backward()
     leaf.realize()
     assert other.grad.tolist() == [1.0, 2.0, 3.0]
 
 
-def test_a_value_of_what_was_there_before_and_after_the_kernel():
+def test_a_value_of_the_old_and_the_new_content():
     leaf, other, product = _leaf_with_a_step_that_waits()
     product.backward()
     assert (other.grad + leaf.detach() * 10).tolist() == [6.0, 12.0, 18.0]

@@ -100,7 +100,7 @@ def test_pending_values_are_not_computed():
     assert repr(Tensor.empty(2, device="REF")).endswith("device='REF', uninitialized)")
 
 
-def test_what_is_known_without_memory():
+def test_values_known_without_memory():
     before = stats.kernels
     assert repr(Tensor([1, 2], device="REF")) == expected(np.array([1, 2], np.int32))
     assert repr(Tensor.full((2, 2), 0.5, device="REF")) == expected(

@@ -260,7 +260,7 @@ def test_a_stored_value_of_symbolic_shape_is_written() -> None:
     np.testing.assert_array_equal(x.numpy(), expected + 1)
 
 
-def test_what_was_read_before_a_write_stays() -> None:
+def test_values_read_before_a_write_are_unchanged() -> None:
     x, v = stored(), variable().bind(5)
     view, before, summed = x[:v], x[:v].contiguous(), x[:v].sum(0)
     x[v - 1 :] = 0.0

@@ -200,7 +200,7 @@ def test_two_variables_of_one_name() -> None:
     np.testing.assert_allclose(found.numpy(), A[:3].sum(0) + A[:7].sum(0) * 2, rtol=1e-5)
 
 
-def test_what_is_made_of_variables_alone_is_computed_on_the_default_device() -> None:
+def test_values_of_variables_are_computed_on_the_default_device() -> None:
     v = Variable("n", 0, 10).bind(3)
     assert (Tensor(v) + 2).realize().item() == 5
     assert Tensor(v).contiguous().realize().tolist() == 3

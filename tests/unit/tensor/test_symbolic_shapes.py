@@ -27,7 +27,7 @@ def test_one_element():
     assert (Tensor(bound) + 1).item() == 6
 
 
-def test_what_needs_a_definite_shape():
+def test_operations_that_need_a_definite_shape():
     variable = Variable("n", 1, 8)
     with pytest.raises(ShapeError, match="definite"):
         Tensor(A)[:variable].numpy()

@@ -40,7 +40,7 @@ def test_nested_lists():
     assert Tensor([1.9, -1.9], dtype="int32").tolist() == [1, -1]
 
 
-def test_what_no_tensor_is_made_of():
+def test_unsupported_data():
     with pytest.raises(ShapeError, match="length"):
         Tensor([[1, 2], [3]])
     with pytest.raises(ShapeError):
@@ -93,7 +93,7 @@ def test_ranges_are_lists_of_integers():
         ([[np.zeros(2, "float32")], [np.ones(2, "int32")], [[2, 3]]], "float32"),
     ],
 )
-def test_lists_of_arrays_are_stacked_in_what_they_have_in_common(rows, dtype):
+def test_lists_of_arrays_are_stacked_in_their_common_dtype(rows, dtype):
     got = Tensor(rows)
     assert got.dtype is dtypes.to_dtype(dtype)
     np.testing.assert_array_equal(got.numpy(), np.array(rows))
@@ -152,7 +152,7 @@ def test_the_view_of_nothing_knows_its_elements():
 
 
 @pytest.mark.parametrize("read", ["numpy", "tolist", "data"])
-def test_what_was_read_is_not_computed_again(read):
+def test_read_values_are_not_recomputed(read):
     x = Tensor([[1.0, 2.0], [3.0, 4.0]], device="REF").realize()
     total = (x * 3).sum(0)
     shared = total.reshape(2, 1)
@@ -251,7 +251,7 @@ def test_names_that_are_not_there():
 @pytest.mark.parametrize(
     "make", [lambda x: [x], lambda x: (x, x), lambda x: x.numpy(), lambda x: 3]
 )
-def test_what_is_run_are_tensors(name, make):
+def test_only_tensors_are_realized(name, make):
     x = Tensor([1.0])
     for call in (lambda: getattr(Tensor, name)(make(x)), lambda: getattr(x, name)(make(x))):
         with pytest.raises(WrongKind, match=f"^{name} takes tensors") as caught:

@@ -33,7 +33,7 @@ def test_rows_of_a_matrix_and_bitcasts_are_windows(x):
     assert x[2:4].bitcast("uchar").tolist() == [3, 0, 0, 0, 4, 0, 0, 0]
 
 
-def test_what_is_no_window_is_computed(x):
+def test_other_views_are_computed(x):
     assert kinds(x[::2].contiguous()) == [Ops.SINK]
     assert kinds(x.reshape(3, 2)[:, 1:].contiguous()) == [Ops.SINK]
     assert kinds(x.flip(0).contiguous()) == [Ops.SINK]
@@ -95,14 +95,14 @@ def test_a_window_that_was_only_kernelized_reads_the_old_value(x):
     assert window.tolist() == [3, 4, 5]
 
 
-def test_a_window_of_what_was_just_written_reads_the_new_value(x):
+def test_a_window_of_just_written_memory_reads_the_new_value(x):
     x.assign(x * 10)
     window = x[2:5].contiguous().realize()
     x.assign(x + 1).realize()
     assert window.tolist() == [30, 40, 50] and x.tolist() == [11, 21, 31, 41, 51, 61]
 
 
-def test_memory_that_nobody_else_sees_any_more_is_written_in_place(x):
+def test_memory_without_other_readers_is_written_in_place(x):
     memory = binding.buffer_behind(x.uop)
     window = x[2:5].contiguous().realize()
     del window

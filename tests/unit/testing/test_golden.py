@@ -5,7 +5,7 @@ import pytest
 from weft.testing.golden import Golden, golden_path
 
 
-def test_where_a_tests_file_lies():
+def test_paths_of_golden_files():
     path = golden_path(Path("/x/tests/unit/a/test_b.py"), "test_c[float32-1]")
     assert path == Path("/x/tests/golden/unit/a/test_b/test_c[float32-1].txt")
     assert golden_path(Path("/y/test_b.py"), "a/b c") == Path("/y/golden/test_b/a-b-c.txt")

@@ -47,7 +47,7 @@ def test_conversion_wraps_as_the_dtype_does():
     assert converted(value, dtypes.bool).array.tolist() == [True, True]
 
 
-def test_a_mismatch_says_what_is_wrong():
+def test_description_of_a_mismatch():
     value = stored(np.array([1, 2]), dtypes.int32)
     assert mismatch(value, np.array([1, 2], dtype=np.int32)) is None
     assert "shape" in mismatch(value, np.array([[1, 2]], dtype=np.int32))

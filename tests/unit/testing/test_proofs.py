@@ -74,7 +74,7 @@ def test_a_vector_is_as_long_as_its_lanes():
     assert len(proved(copying(item * 4, 31, width=4))) == 2
 
 
-def test_what_is_loaded_may_be_anything():
+def test_loaded_values_are_unconstrained():
     table = UOp(Ops.DEFINE_GLOBAL, dtypes.int.ptr(8), (), 2)
     row = UOp(Ops.LOAD, dtypes.int, (table.index(special("gidx0", 8)),))
     assert proved(copying(row, 64))
@@ -102,7 +102,7 @@ def test_a_lane_is_computed_as_its_vector_is():
     assert proved(copying(both.gep(0), 30)) and proved(copying(both.gep(1), 7))
 
 
-def test_what_leaves_its_dtype_wraps_around():
+def test_overflow_wraps_around():
     row = loaded(special("gidx0", 8))
     twice = row + row
     gate = (UOp.const(dtypes.int, -1) < twice) & (twice < 8)
@@ -118,7 +118,7 @@ def test_what_leaves_its_dtype_wraps_around():
     assert proved(copying(row, 8, gate)), "the higher half of it may be anything"
 
 
-def test_one_place_that_nobody_writes_to_holds_one_number():
+def test_equal_loads_of_read_only_memory_are_equal():
     item = special("gidx0", 8)
     row, again = loaded(item * 2), loaded(item + item)
     assert row is not again
@@ -201,7 +201,7 @@ def test_two_tiles_in_turn_need_one_barrier():
     assert races(meeting(tile + ITEM, tile + other, again=[])) == []
 
 
-def test_what_is_not_known_may_be_anywhere():
+def test_unknown_indices_may_collide():
     table = UOp(Ops.DEFINE_GLOBAL, dtypes.int.ptr(32), (), 2)
     row = UOp(Ops.LOAD, dtypes.int, (table.index(ITEM),))
     assert races(meeting(row, ITEM))

@@ -81,7 +81,7 @@ def test_a_report_in_three_forms(tmp_path):
     assert "<td>no images</td>" in (tmp_path / "out" / "sheet.html").read_text()
 
 
-def test_a_device_that_nobody_serves_ends_the_run_with_one_message(tmp_path):
+def test_an_unknown_device_ends_the_run_with_one_message(tmp_path):
     (tmp_path / "test_suite.py").write_text(
         "import pytest\n@pytest.mark.parametrize('n', range(9))\ndef test(n, weft_device): pass\n"
     )

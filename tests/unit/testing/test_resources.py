@@ -13,7 +13,7 @@ from weft.testing.resources import Watch
 pytestmark = pytest.mark.skipif(not resources.is_visible(), reason="nothing is visible here")
 
 
-def test_what_is_left_is_seen(tmp_path, monkeypatch):
+def test_leftovers_are_detected(tmp_path, monkeypatch):
     monkeypatch.setattr(resources, "PATIENCE", 0.0)
     watch = Watch(f"WEFT_MARK={os.getpid()}", tmp_path)
     assert watch.left_behind() == []

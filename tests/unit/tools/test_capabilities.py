@@ -44,7 +44,7 @@ def test_those_of_devices(device):
     assert read(Capabilities, json.loads(json.dumps(plain(caps)))) == caps
 
 
-def test_what_another_version_had_or_lacks_is_passed_over():
+def test_fields_of_other_versions_are_ignored():
     said = plain(MemoryCaps(alignment=16))
     said["colour"] = "blue"
     del said["resident"]

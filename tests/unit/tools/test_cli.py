@@ -41,7 +41,7 @@ def test_arguments_reach_the_command(command):
     assert cli.main(["try"]) == 11
 
 
-def test_our_errors_are_told_without_a_traceback(command, capsys):
+def test_weft_errors_are_printed_without_traceback(command, capsys):
     def fails(arguments):
         raise DeviceError("it is gone", because="no reason")
 

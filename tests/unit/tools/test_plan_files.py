@@ -114,7 +114,7 @@ def test_copies_between_devices_of_the_family_are_steps(tmp_path):
     assert {one["device"] for one in content["memory"]} == {"CPU:1", "CPU:2"}
 
 
-def test_images_are_told_from_buffers(tmp_path):
+def test_images_are_distinguished_from_buffers(tmp_path):
     pytest.importorskip("weft_opencl")
     own, plan = dry_run("OPENCL", "pocl")
     with registry.use(own), settings.override(IMAGE=1):
@@ -131,7 +131,7 @@ def test_images_are_told_from_buffers(tmp_path):
     "target, plugin",
     [("METAL:apple8", "metal"), ("CUDA:sm_90a", "cuda"), ("OPENCL:pocl", "opencl")],
 )
-def test_the_functions_are_called_what_the_plan_says(folder, target, plugin):
+def test_functions_have_the_names_of_the_plan(folder, target, plugin):
     pytest.importorskip(f"weft_{plugin}")
     out, plan = written(folder, target)
     for kernel in plan["kernels"]:

@@ -15,7 +15,7 @@ from weft.tools.program import command_line, run
         (["--", "make", "x.py"], ["make", "x.py"]),
     ],
 )
-def test_what_is_started(words, line):
+def test_command_lines(words, line):
     assert command_line(words) == line
 
 
@@ -32,6 +32,6 @@ def test_it_runs_with_the_settings_and_its_exit_code_comes_back(tmp_path, capfd)
     assert capfd.readouterr().out.strip() == "3 ['a b']"
 
 
-def test_what_cannot_be_started(tmp_path):
+def test_invalid_programs(tmp_path):
     with pytest.raises(ArgumentError, match="cannot be started"):
         run([str(tmp_path / "nothing")])

@@ -59,7 +59,7 @@ def test_a_program_in_which_nothing_happens_leaves_no_page(tmp_path):
     assert done.returncode == 0 and done.stderr == "" and list(tmp_path.iterdir()) == []
 
 
-def test_a_page_that_cannot_be_written_is_told_and_harms_nothing(tmp_path):
+def test_an_unwritable_page_is_reported_and_the_program_continues(tmp_path):
     (tmp_path / "file").write_text("")
     done = python(PROGRAM, tmp_path, WEFT_VIZ="file/page.html")
     assert done.returncode == 0 and done.stdout == "[2.0, 3.0]\n"
@@ -93,7 +93,7 @@ def test_started_by_hand_and_ended(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "p.html").exists() and "recorded to" in capsys.readouterr().err
 
 
-def test_saving_what_cannot_be_saved(tmp_path, capsys):
+def test_saving_to_an_unwritable_path(tmp_path, capsys):
     (tmp_path / "p.html").mkdir()
     assert not watch.save(Recorder(), tmp_path / "p.html")
     assert "cannot be written" in capsys.readouterr().err

@@ -72,7 +72,7 @@ def test_notes_are_comments_with_the_number_of_their_node():
         ("%0 = CONST flat  arg=1", "'flat' is no dtype"),
     ],
 )
-def test_errors_name_the_line_and_what_is_expected(text, expected):
+def test_errors_name_the_line_and_the_expected_text(text, expected):
     with pytest.raises(FormatError, match="line 2") as caught:
         from_text("# comment\n" + text)
     assert expected in caught.value.because

@@ -13,7 +13,7 @@ A = UOp.variable("a", 0, 9)
 
 
 @pytest.fixture
-def told():
+def events():
     heard = []
     stop = trace.subscribe(lambda event: heard.append((event.name, event.facts)))
     yield heard
@@ -35,10 +35,10 @@ RULES = PatternMatcher(
 )
 
 
-def test_rules_and_rewrites_are_traced_with_before_and_after(told):
+def test_rules_and_rewrites_are_traced_with_before_and_after(events):
     result = graph_rewrite(UOp.sink(A + 1, A + 0, A + 5), RULES, name="here")
     assert result.src == (A * 2, A, A + 5)
-    *rules, (name, rewrite) = told
+    *rules, (name, rewrite) = events
     assert [name for name, _ in rules] == ["rule", "rule"]
     first, second = (facts for _, facts in rules)
     assert first["set"] == second["set"] == "test"
@@ -47,16 +47,16 @@ def test_rules_and_rewrites_are_traced_with_before_and_after(told):
     assert (name, rewrite["name"], rewrite["after"]) == ("rewrite", "here", result)
 
 
-def test_rewrites_without_effect_are_not_traced(told):
+def test_rewrites_without_effect_are_not_traced(events):
     graph_rewrite(A + 5, RULES)
     RULES.rewrite(A * 3)
-    assert told == []
+    assert events == []
 
 
-def test_the_laws_of_index_arithmetic_are_traced(told):
+def test_the_laws_of_index_arithmetic_are_traced(events):
     index = UOp.range(4, 4711)
     assert ((index * 8 + 3) // 8).simplify() is index
-    rules = [facts for name, facts in told if name == "rule"]
+    rules = [facts for name, facts in events if name == "rule"]
     assert any(f["set"] == "symbolic" and f["rule"].__name__ == "divide" for f in rules)
     assert all(f["before"] is not f["after"] for f in rules)
 

@@ -72,7 +72,7 @@ def test_the_chosen_package_answers():
     assert "DeviceUnavailable" in said and "WEFT_CUDA_DRIVER=no" in said
 
 
-def test_what_the_pool_keeps_makes_room_for_other_sizes(gpu):
+def test_pooled_memory_is_freed_for_other_sizes(gpu):
     allocator = gpu.allocator
     for size in (600 * MIB, 700 * MIB, 800 * MIB):  # of 1 GiB
         allocator.free(allocator.allocate(size, BufferHints()), size)
@@ -89,7 +89,7 @@ def test_copies_between_gpus_whether_they_see_each_other_or_not(peers):
     assert "[[2.0, 4.0, 6.0], [3.0, 5.0, 7.0], [4.0, 6.0, 8.0]]" in python(code, SIMT_PEERS=peers)
 
 
-def test_a_kernel_says_what_it_takes(gpu):
+def test_resource_usage_of_a_kernel(gpu):
     context = gpu.context
     body = "__shared__ int t[32]; t[threadIdx.x] = 1; __syncthreads(); p0[0] = t[5];"
     function = runner(gpu, body, threads=32).function
@@ -137,7 +137,7 @@ def test_more_shared_memory_than_a_source_may_declare(gpu):
     assert [integers(gpu, handle) for handle in handles] == [[41], [41]]
 
 
-class Told:
+class RecordingGraph:
     """A graph that notes which launches it is told of."""
 
     def __init__(self, graph):
@@ -151,7 +151,7 @@ class Told:
         self.graph.launch()
 
 
-def test_a_graph_is_told_of_what_changes_and_of_nothing_else(gpu):
+def test_only_changed_arguments_of_a_graph_are_updated(gpu):
     kernel = runner(gpu, "p0[0] = p1[0] + 1;", pointers=2)
     handles = [gpu.allocator.allocate(64, BufferHints()) for _ in range(4)]
     gpu.allocator.copy_in(handles[0], memoryview(bytearray(64)))
@@ -160,7 +160,7 @@ def test_a_graph_is_told_of_what_changes_and_of_nothing_else(gpu):
     graph = LaunchGraph.of(
         gpu.context, [Launch(kernel, (b, None), *sizes), Launch(kernel, (None, b), *sizes)]
     )
-    told = graph._graph = Told(graph._graph)
+    told = graph._graph = RecordingGraph(graph._graph)
     given, result = graph.setter([(0, 1)]), graph.setter([(1, 0)])
     given(a)
     result(c)
@@ -251,7 +251,7 @@ def test_how_full_a_multiprocessor_gets(gpu):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked on POSIX only")
-def test_a_fork_is_told_that_it_has_no_gpu():
+def test_a_forked_process_gets_an_error():
     code = """
 import os
 from weft import Tensor
@@ -312,7 +312,7 @@ def test_a_device_that_is_closed_opens_again():
     assert registry.open("CUDA:1").device is not first
 
 
-def test_nothing_is_said_of_what_dies_after_its_context_is_lost(gpu, monkeypatch):
+def test_objects_of_a_lost_context_are_freed_silently(gpu, monkeypatch):
     def lost(*_, **__):
         raise DeviceError("the GPU is lost")
 
@@ -327,7 +327,7 @@ def test_nothing_is_said_of_what_dies_after_its_context_is_lost(gpu, monkeypatch
     assert not said
 
 
-def test_what_was_never_made_dies_silently(gpu, monkeypatch):
+def test_uninitialized_objects_are_freed_silently(gpu, monkeypatch):
     said = []
     monkeypatch.setattr(sys, "unraisablehook", said.append)
     for kind in (type(gpu.context.event()), KernelGraph, Loaded):

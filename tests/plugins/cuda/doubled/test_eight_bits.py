@@ -25,7 +25,7 @@ def same(found, wanted):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_all_bits_stand_for(name):
+def test_all_bit_patterns(name):
     bits = np.arange(256, dtype=np.uint8)
     found = Tensor(bits, device="CUDA").bitcast(name).cast("float32").numpy()
     same(found, np.array([from_bits(int(b), getattr(dtypes, name)) for b in bits], np.float32))

@@ -38,7 +38,7 @@ def run(body):
         "if (threadIdx.x < 3) return; __syncthreads(); a[0] = 1;",
     ],
 )
-def test_a_divergent_barrier_is_an_error_that_says_what_to_do(body):
+def test_a_divergent_barrier_is_an_error_with_advice(body):
     told, said = run(body)
     assert "CUDA_ERROR_LAUNCH_FAILED" in told, said
     assert "started anew" in told
@@ -60,13 +60,13 @@ def test_different_barriers():
         ("a[0] = a[-1 - (int)threadIdx.x];", "nobody gave it"),
     ],
 )
-def test_what_is_touched_must_be_ones_own(body, place):
+def test_out_of_bounds_accesses_are_errors(body, place):
     told, said = run(body)
     assert "CUDA_ERROR_ILLEGAL_ADDRESS" in told, said
     assert place in said and "block (0, 0, 0) touches 4 bytes" in said
 
 
-def test_what_is_within_is_fine():
+def test_accesses_in_bounds_are_allowed():
     body = (
         "__shared__ int t[8]; int mine[4]; for (int i = 0; i < 4; i++) mine[i] = a[i + 12];"
         "t[7 - threadIdx.x] = mine[a[0] & 3]; __syncthreads(); a[threadIdx.x + 8] = t[threadIdx.x];"

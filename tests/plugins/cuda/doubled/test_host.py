@@ -27,7 +27,7 @@ def allocator(gpu):
     return gpu.allocator
 
 
-def room(allocator, nbytes):
+def allocated(allocator, nbytes):
     return allocator.allocate(nbytes, BufferHints())
 
 
@@ -43,14 +43,14 @@ def out(allocator, handle, nbytes):
 
 @pytest.mark.parametrize("nbytes", [1, 17, 4097, PIECE, PIECE + 1, 3 * PIECE + 5])
 def test_copies_of_odd_sizes(allocator, nbytes):
-    data, handle = bytes_of(nbytes), room(allocator, nbytes)
+    data, handle = bytes_of(nbytes), allocated(allocator, nbytes)
     allocator.copy_in(handle, memoryview(data))
     assert (out(allocator, handle, nbytes) == data).all()
     allocator.free(handle, nbytes)
 
 
 def test_the_source_of_a_copy_may_change_at_once(allocator):
-    data, handle = bytes_of(2 * PIECE), room(allocator, 2 * PIECE)
+    data, handle = bytes_of(2 * PIECE), allocated(allocator, 2 * PIECE)
     kept = data.copy()
     allocator.copy_in(handle, memoryview(data))
     data[:] = 0
@@ -58,7 +58,7 @@ def test_the_source_of_a_copy_may_change_at_once(allocator):
 
 
 def test_copies_follow_each_other_through_the_same_pinned_memory(allocator):
-    handles = [room(allocator, 100) for _ in range(9)]
+    handles = [allocated(allocator, 100) for _ in range(9)]
     data = [bytes_of(100, seed) for seed in range(9)]
     for handle, part in zip(handles, data):
         allocator.copy_in(handle, memoryview(part))
@@ -67,20 +67,20 @@ def test_copies_follow_each_other_through_the_same_pinned_memory(allocator):
 
 
 def test_windows_share_bytes(allocator):
-    data, handle = bytes_of(256), room(allocator, 256)
+    data, handle = bytes_of(256), allocated(allocator, 256)
     allocator.copy_in(handle, memoryview(data))
     assert (out(allocator, allocator.view(handle, 48, 16), 16) == data[48:64]).all()
 
 
 def test_more_than_there_is(allocator):
     with pytest.raises(OutOfMemory) as caught:
-        room(allocator, 1 << 40)
+        allocated(allocator, 1 << 40)
     assert "CUDA_ERROR_OUT_OF_MEMORY" in caught.value.because
 
 
 def test_memory_is_given_back(allocator):
     for _ in range(5):  # 5 times 300 MiB do not fit at once
-        allocator.free(room(allocator, 300 << 20), 300 << 20)
+        allocator.free(allocated(allocator, 300 << 20), 300 << 20)
 
 
 @pytest.mark.parametrize("name", ["CUDA:2", "CUDA:99999999999"])
@@ -100,7 +100,7 @@ def test_limits_are_the_drivers(gpu):
     assert gpu.capabilities.memory.max_allocation == 1 << 30
 
 
-def test_parameters_stand_where_the_driver_reads_them():
+def test_layout_of_kernel_parameters():
     parameters = Parameters(2, "iqi")
     parameters.fill([11, 22], [3, 1 << 40, -5])
     places = (ctypes.c_uint64 * 5).from_address(parameters.address)

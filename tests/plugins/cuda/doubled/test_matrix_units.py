@@ -41,7 +41,7 @@ def test_float32_by_choice():
     np.testing.assert_array_equal(fast, a @ b)
 
 
-def test_what_is_rounded_has_ten_bits_left():
+def test_tf32_has_ten_bits():
     a = np.full((16, 8), 1 + 2.0**-10 + 2.0**-12, np.float32)
     b = np.eye(8, dtype=np.float32)
     left, right = (Tensor(x, device="CUDA").realize() for x in (a, b))

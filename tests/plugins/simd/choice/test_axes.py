@@ -23,7 +23,7 @@ def kernel() -> Kernel:
     return loops_for(item.ast, TARGET, False)
 
 
-def test_an_axis_is_what_is_left_of_a_loop(kernel):
+def test_an_axis_is_the_remainder_of_a_loop(kernel):
     (_, outer), (_, inner) = [(a.extent, a.loop) for a in kernel.axes]
     assert axes.loop_axis(kernel, inner) == (1, 6)
     assert kernel.attempt(OptKind.UPCAST, 1, 3)

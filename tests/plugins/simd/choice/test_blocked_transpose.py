@@ -51,5 +51,5 @@ def test_reads_iterate_over_blocks(shape, order, loops) -> None:
         ((64, 5, 3, 64), (3, 2, 1, 0), 1 << 14),  # no pieces: rows lie apart
     ],
 )
-def test_what_is_left(shape, order, cache) -> None:
+def test_unblocked_permutations(shape, order, cache) -> None:
     assert order_of(shape, order, cache)[:2] != [0, 1]

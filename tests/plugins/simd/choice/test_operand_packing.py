@@ -105,7 +105,7 @@ def test_a_sum_is_spared_its_stretches_where_one_panel_still_fits():
     assert OptKind.KEEP in narrow
 
 
-def test_what_lanes_would_gather_is_packed_however_little_it_is():
+def test_operands_that_lanes_would_gather_are_always_packed():
     assert OptKind.PACK in chosen(matmul(64, 24, 64, transposed=True), target())
     assert OptKind.PACK not in chosen(matmul(64, 24, 64), target())
 
@@ -131,12 +131,12 @@ def test_an_operand_that_lanes_would_gather_is_transposed_in_squares(k):
     ],
     ids=["no room", "sums what it writes", "few rows"],
 )
-def test_where_nothing_is_packed(ast, where):
+def test_no_packing(ast, where):
     assert not {OptKind.PACK, OptKind.KEEP, OptKind.STAGE} & set(chosen(ast, where))
 
 
 @pytest.mark.parametrize(("m", "k"), [(256, 1024), (256, 9973), (768, 512)])
-def test_what_a_sum_is_added_to_in_place_is_no_reason_against_panels(m, k):
+def test_in_place_accumulation_allows_packing(m, k):
     """Gradients are subtracted from weights where they are computed."""
     kinds = chosen(matmul(m, k, 256, in_place=True), target())
     assert {OptKind.PACK, OptKind.STAGE} & set(kinds)

@@ -22,7 +22,7 @@ from weft.uop import Ops, UOp
 WIDE = with_simd(kernels.WIDE)
 
 
-def test_weights_are_read_in_strips_beside_a_bias():
+def test_weights_are_read_in_strips_with_a_bias():
     alone = UOp.sink(weights_and_bias(1024, 256, 512).src[0])
     both = weights_and_bias(1024, 256, 512)
     kinds = [[opt.kind for opt in lower(ast, WIDE).applied] for ast in (alone, both)]

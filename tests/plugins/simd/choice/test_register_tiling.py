@@ -66,7 +66,7 @@ def test_which_loop_is_unrolled(picture, filters, groups, wanted):
         ({"loop": 3}, 2, 1),
     ],
 )
-def test_how_often_what_windows_have_in_common_is_read(steps, windows, wanted):
+def test_number_of_reads_of_shared_window_elements(steps, windows, wanted):
     loop, window = UOp.range(7, 0), UOp.range(9, 1)
     names = {"loop": loop, "window": window}
     access = SimpleNamespace(steps={names[name]: step for name, step in steps.items()})

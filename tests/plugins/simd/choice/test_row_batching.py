@@ -82,13 +82,13 @@ def test_levels_of_running_sums_wait_together(value, amounts):
     assert side_by_side(value(Tensor.empty(4096, 4096))) == []
 
 
-def test_what_does_not_wait_is_left():
+def test_reductions_without_latency_are_not_batched():
     assert side_by_side(Tensor.empty(128, 512).sum(1)) == []
     assert side_by_side(Tensor.empty(128, 500).exp().sum(1)) == []
     assert side_by_side(Tensor.empty(128, 512).var(1)) == [4]
 
 
-def test_what_is_not_done_along_rows_is_left():
+def test_other_reductions_are_not_batched():
     assert side_by_side(Tensor.empty(128, 512) + 1.0) == []
     rows = Tensor.empty(128, 512)
     assert side_by_side(rows.gather(0, Tensor.empty(128, 512, dtype="int32")).sum(1)) == []
@@ -97,7 +97,7 @@ def test_what_is_not_done_along_rows_is_left():
 
 @pytest.mark.parametrize("method", ["layernorm", "softmax", "argmax", "logsumexp"])
 @pytest.mark.parametrize("shape", [(33, 40), (50, 37), (64, 64)])
-def test_all_rows_are_what_they_are_alone(method, shape):
+def test_batched_rows_equal_single_rows(method, shape):
     values = np.random.default_rng(7).normal(size=shape).astype(np.float32)
     arguments = {"argmax": (1,), "logsumexp": (1,)}.get(method, ())
     together = getattr(Tensor(values), method)(*arguments).numpy()

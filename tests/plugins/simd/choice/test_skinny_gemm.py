@@ -59,7 +59,7 @@ def test_sums_are_kept_while_rows_of_the_matrix_are_read():
     ],
     ids=["fewer rows", "in a cache", "short rows of memory", "rows along the sum", "no room"],
 )
-def test_where_nothing_is_kept(ast, where):
+def test_no_partial_accumulators(ast, where):
     assert OptKind.KEEP not in kinds(ast, where)
 
 

@@ -66,7 +66,7 @@ def test_sums_without_lanes_are_left():
     ("height", "width", "stride", "padding"),
     [(30, 17, 2, 1), (16, 40, 1, 0), (13, 33, 1, 1), (31, 9, 2, 0)],
 )
-def test_what_is_found_in_windows(method, height, width, stride, padding):
+def test_values_of_sliding_windows(method, height, width, stride, padding):
     values = np.random.default_rng(3).normal(size=(2, 3, height, width)).astype(np.float32)
     values[0, 0, 4, 5], values[1, 2, 7, 1] = np.nan, -np.inf
     found = getattr(Tensor(values), method)((3, 3), stride=stride, padding=padding).numpy()

@@ -82,7 +82,7 @@ def test_results_are_equal(opts):
     np.testing.assert_array_equal(run(program, np.zeros((12, 12), np.float32), a, b), a @ b)
 
 
-def test_where_it_is_refused():
+def test_refused_loops():
     kernel = kernel_of(matmul(12))
     assert [axis.kind for axis in kernel.axes][-1] is AxisKind.REDUCE
     with pytest.raises(OptError, match="legal"):
@@ -107,7 +107,7 @@ def test_a_sum_that_all_threads_need_is_not_done_by_each():
     kernel.apply(Opt(OptKind.THREAD, 0))
 
 
-def test_what_is_staged_around_a_loop_keeps_it():
+def test_a_loop_around_staged_operands_is_not_threaded():
     kernel = kernel_of(matmul(12))
     kernel.apply(Opt(OptKind.STAGE, 0))
     with pytest.raises(OptError) as caught:

@@ -32,7 +32,7 @@ def test_squares_of_narrow_numbers_fit_in_registers():
     assert loads(program) == [16] * 16  # of 32 lanes and registers; a square of 16 leaves room
 
 
-def test_beside_a_long_sum_the_loops_suit_the_sum():
+def test_loops_around_a_long_reduction_suit_the_reduction():
     """What is added across the lanes is read as it comes: its squares would leave no tile."""
 
     def kinds(terms):

@@ -27,7 +27,7 @@ def divisions(program: LinearProgram) -> set[int]:
     return {u.dtype.count for u in program.uops if u.op is Ops.FDIV}
 
 
-def test_what_is_done_with_short_sums_has_lanes_too() -> None:
+def test_elementwise_work_after_short_reductions_has_lanes() -> None:
     """Windows of 8 may be lanes of their sums; the chain after them would then be one by one."""
     windows = Tensor.empty(64, 71).unfold(1, 8, 1)
     most = windows.max(2, keepdim=True)
@@ -38,7 +38,7 @@ def test_what_is_done_with_short_sums_has_lanes_too() -> None:
     assert divisions(program) == {8}
 
 
-def test_what_is_done_with_a_long_sum_does_not_matter() -> None:
+def test_elementwise_work_after_long_reductions_is_ignored() -> None:
     program = program_of(1 / (Tensor.empty(64, 4096).sum(1) + 1))
     assert divisions(program) == {1}
     assert any(u.op is Ops.LOAD and u.dtype.count == 8 for u in program.uops)
@@ -85,7 +85,7 @@ def test_gathered_rows_are_unrolled_if_several_streams_are_prefetched() -> None:
     assert OptKind.UPCAST not in opts(table + 1.0)
 
 
-def test_what_is_tested_element_by_element_has_lanes_that_do_not_overlap() -> None:
+def test_masked_elements_have_lanes_that_do_not_overlap() -> None:
     """At the edges of what is pooled: one at a time is three times as long, and of vectors that
     begin where their width says only the first has tests."""
 

@@ -73,7 +73,7 @@ def test_kernels_without_prefetches(found: Callable[[], Tensor], caps) -> None:
     assert prefetches(program_of(found(), **caps)) == 0
 
 
-def test_what_is_read_stays_the_same(monkeypatch) -> None:
+def test_results_are_unchanged(monkeypatch) -> None:
     """The last iteration prefetches its own rows."""
     monkeypatch.setattr(thresholds, "LEAST_ITERATION", 2**-9)
     random = np.random.default_rng(2)

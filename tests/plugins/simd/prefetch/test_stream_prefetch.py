@@ -56,7 +56,7 @@ def given(*shape: int) -> Tensor:
     return Tensor.empty(*shape)
 
 
-def test_rows_of_what_is_larger_than_the_cache() -> None:
+def test_rows_larger_than_the_cache() -> None:
     assert marked(program_of(given(16, 64).sum(1), *SUM)) == 4
     assert marked(program_of(given(16, 64).square().max(1), *SUM)) == 4
 
@@ -74,7 +74,9 @@ def test_rows_of_what_is_larger_than_the_cache() -> None:
         (lambda: given(16, 64) + 1, (), CACHE),
     ],
 )
-def test_what_does_not(found: Callable[[], Tensor], opts: tuple[Opt, ...], cache: int) -> None:
+def test_streams_without_prefetch(
+    found: Callable[[], Tensor], opts: tuple[Opt, ...], cache: int
+) -> None:
     assert not marked(program_of(found(), *opts, cache=cache))
 
 

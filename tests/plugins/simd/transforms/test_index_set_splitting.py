@@ -115,7 +115,7 @@ def test_values_that_are_no_numbers_stay_in_their_stretch(device):
     np.testing.assert_array_equal(chosen, want)
 
 
-def test_what_is_read_where_it_is_written():
+def test_in_place_updates():
     x = numbers(18, 40)
     there = on("CPU", x)
     there.assign((Tensor.arange(40) < 9).where(there * 2, there - 1))

@@ -63,7 +63,7 @@ def computed(program, bufs, shape):
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 6])
-def test_the_sums_of_an_index_are_skipped_beside_a_product(rows):
+def test_sums_of_an_index_are_skipped_together_with_a_product(rows):
     ast, bufs, want = tied()
     program = lower(ast, VECTOR, choice(rows))
     ops = [node.op for node in program.uops]
@@ -115,7 +115,7 @@ def rare(loop, old):
     ],
     ids=["equal", "few lanes", "less", "equal and less"],
 )
-def test_what_is_skipped(condition, lanes, skipped):
+def test_skipped_iterations(condition, lanes, skipped):
     nodes = loop_of(condition, doubled, lanes)
     linear.verify(nodes)
     made = iteration_skipping.run(nodes)

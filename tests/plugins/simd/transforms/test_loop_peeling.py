@@ -47,7 +47,7 @@ def product(rows, columns, terms):
 
 
 @pytest.mark.parametrize("length", [16, 18, 64, 67, 15, 7])
-def test_what_is_cut(length):
+def test_peeled_loops(length):
     """Vectors first; four side by side in longer rows, what is worth it in short ones."""
     sink = kernel(Tensor.empty(3, length, device="NULL").sum(1))
     cut = loop_peeling.run(sink, TARGET)

@@ -61,7 +61,7 @@ def test_parts_of_a_register_are_not(lanes):
     assert not streamed(program_of(doubled(CACHE), lanes=lanes))
 
 
-def test_what_is_read_as_well_is_not():
+def test_stores_to_memory_that_is_also_read_are_temporal():
     assert not streamed(program_of(doubled(CACHE, place=0)))
 
 

@@ -91,7 +91,7 @@ def test_sums_that_are_kept_are_not_kept_twice():
         lambda: empty(512, 768).softmax(1),
     ],
 )
-def test_what_stays_as_it_is(make):
+def test_unchanged_stores(make):
     before = optimised(make())
     assert rolled_tile_store.run(before, target()) is before
 

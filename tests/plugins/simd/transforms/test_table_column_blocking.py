@@ -70,7 +70,7 @@ def test_how_many_columns(table, dtype, wanted):
     assert turns(picked(table, table[0], dtype=dtype)) == wanted
 
 
-def test_what_is_left_alone():
+def test_unblocked_lookups():
     assert turns(picked(rows=100)) is None  # few elements are picked
     assert turns(picked(axis=1)) is None  # from one row each
     table = empty(*LARGE)

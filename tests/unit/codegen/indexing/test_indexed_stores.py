@@ -87,7 +87,7 @@ def test_old_values_are_stored_first():
     assert sorted(loop.src[0].arg for loop in ranges_of(then)) == [WIDTH, TERMS]
 
 
-def test_a_program_lists_buffers_whose_contents_it_keeps():
+def test_a_program_lists_buffers_that_it_updates():
     writes = lower(kernel_that_writes().ast, VECTOR)
     assert set(writes.outs) <= set(writes.ins)
     x, index = on("REF", numbers(PLACES)), on("REF", places(TERMS))

@@ -146,7 +146,7 @@ def test_columns_enough_need_no_parts():
     assert OptKind.GROUP not in kinds(program) and lane_steps(program)[-1] in (1, 4)
 
 
-def test_nobody_waits_in_a_loop_over_keys():
+def test_no_barrier_in_a_loop_over_keys():
     """One token against 128: work items have keys of their own, and then outputs of their own."""
     many = t(1, 8, 128, 64)
     found = programs(t(1, 8, 1, 64).scaled_dot_product_attention(many, t(1, 8, 128, 64)))
@@ -196,7 +196,7 @@ def test_large_tiles_for_large_problems():
     assert cooperative_loops.Rows.__doc__ and tiles.Tiles.__doc__
 
 
-def test_the_choice_is_what_is_legal():
+def test_every_chosen_transformation_is_legal():
     """Everything that is chosen can be applied again, in the same order."""
     (item,) = (i for i in (t(100, 60) @ t(60, 72)).schedule() if i.ast.op is Ops.SINK)
     with settings.override(SPEC=1):

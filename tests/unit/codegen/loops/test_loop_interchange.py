@@ -149,7 +149,7 @@ def test_any_size(seed):
         ((Opt(OptKind.SPLIT, TERMS, 4), Opt(OptKind.KEEP, TERMS, 2)), "an output loop"),
     ],
 )
-def test_what_is_not_legal(opts, because):
+def test_illegal_interchanges(opts, because):
     with pytest.raises(OptError, match=because):
         program_of(matmul(6, 12, 5), PLAIN, *opts)
 

@@ -149,7 +149,7 @@ def test_padding_to_the_extent_of_another_loop():
     np.testing.assert_array_equal(out, [5, 0, 0, 0])
 
 
-def test_what_is_refused():
+def test_invalid_arguments():
     def because(ast, *opts):
         with pytest.raises(OptError) as caught:
             program_of(ast, GRID, *opts)

@@ -128,7 +128,7 @@ def test_memory_is_read_once_for_the_group():
 
 
 @pytest.mark.parametrize("target", [PLAIN, GRID], ids=["plain", "grid"])
-def test_what_is_refused(target):
+def test_invalid_arguments(target):
     def because(*opts):
         with pytest.raises(OptError) as caught:
             program_of(matmul(8, 16, 8), target, *opts)
@@ -274,7 +274,7 @@ def test_more_tiles_than_turns_are_refused():
 
 
 @pytest.mark.parametrize("terms", [10, 7])
-def test_an_array_over_a_sum_whose_last_part_is_shorter(terms):
+def test_an_array_over_a_reduction_with_a_remainder(terms):
     """Each loop that fills it ends where the sum does, however the array's axes are ordered."""
     opts = Opt(OptKind.SPLIT, 2, 4), Opt(OptKind.STAGE, 0)
     program = program_of(matmul(6, terms, 8), PLAIN, *opts)

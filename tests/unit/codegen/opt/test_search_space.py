@@ -70,7 +70,7 @@ def test_the_order_is_always_the_same():
     assert near(kernel, Plan()) == near(loops_for(matmul(32, 64, 48), GRID, True), Plan())
 
 
-def test_what_may_be_tried_at_first(golden):
+def test_first_candidates(golden):
     """The plans one step from nothing; a reviewer sees what a search has to go through."""
     target = Target(KINDS["grid"], GroupOp.ALU, None, "py", "grid")
     plans = near(loops_for(matmul(32, 64, 48), target, True), Plan())
@@ -103,7 +103,7 @@ def test_one_less_and_another_amount():
     assert (Opt(OptKind.UPCAST, 0, 8), plan.opts[1]) in found
 
 
-def test_what_is_staged_stays_last():
+def test_staging_stays_last():
     kernel = loops_for(matmul(32, 64, 48), PLAIN, True)
     cut = next(other for other in near(kernel, Plan()) if other.opts[-1].kind is OptKind.STAGE)
     longer = [other for other in near(kernel, cut) if len(other.opts) > len(cut.opts)]
@@ -143,7 +143,7 @@ def run(ast: UOp, target: Target, plan: Plan, kernel: RandomKernel) -> None:
 
 @pytest.mark.parametrize("target", [VECTOR, GRID], ids=["vector", "grid"])
 @pytest.mark.parametrize("seed", range(6))
-def test_a_walk_from_plan_to_plan_changes_no_result(seed, target):
+def test_a_random_sequence_of_plans_changes_no_result(seed, target):
     pick = random.Random(seed)
     kernel = RandomKernel(seed, dtypes.float32 if seed % 2 else dtypes.int32)
     prepared = bool(pick.getrandbits(1))

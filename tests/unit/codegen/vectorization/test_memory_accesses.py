@@ -46,7 +46,7 @@ def test_runs_are_cut_to_widths(offsets, groups):
     assert neighbours(places(*offsets), (2, 4)) == groups
 
 
-def test_only_what_has_one_base_and_one_gate_is_together():
+def test_only_accesses_with_equal_base_and_gate_are_merged():
     gate = BASE < 3
     other = UOp.range(8, 1)
     mixed = places(0) + places(1, base=other) + places(2, gate=gate) + places(3, gate=gate)

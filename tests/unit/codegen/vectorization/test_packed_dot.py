@@ -157,7 +157,7 @@ def test_the_heuristic_writes_out_two_terms_of_few_rows():
     assert not dots(lower(ast, target(dots=(), scratch=1 << 20)))
 
 
-def test_what_is_loaded_and_stored_again_keeps_its_bits():
+def test_copied_narrow_floats_keep_their_bits():
     """A narrow float is decoded and encoded once at most, NaN with all its digits."""
     x = Tensor.empty(8, dtype=dtypes.bfloat16, device="REF")
     program = program_of(ast_of(x.reshape(2, 4).permute(1, 0).contiguous()))

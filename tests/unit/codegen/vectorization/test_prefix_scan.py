@@ -79,7 +79,7 @@ def test_lanes_take_steps_and_make_no_choices(arch, shifts):
     assert counted(empty(100, 16, dtype="float64").cumsum(1)) == (6, 0)
 
 
-def test_what_is_no_running_value_is_left():
+def test_other_reductions_are_no_prefix_scan():
     """Another length, terms apart in memory, a condition that is another one."""
     assert counted(empty(64, 3).cumsum(1))[0] == 0
     seen = Tensor.arange(16, device="REF") < Tensor.arange(16, device="REF").unsqueeze(-1) + 2
@@ -92,7 +92,7 @@ def test_what_is_no_running_value_is_left():
     ("REF:vector", "int32"),
 ])  # fmt: skip
 @pytest.mark.parametrize("name", SCANS)
-def test_what_runs(device, dtype, name):
+def test_scans_along_rows(device, dtype, name):
     """Along rows, from either end."""
     for length in LENGTHS if device == "CPU" else LENGTHS[:4]:
         random = np.random.default_rng(length)
@@ -108,7 +108,7 @@ def test_what_runs(device, dtype, name):
 
 
 @pytest.mark.parametrize("device", ["CPU", "REF:vector"])
-def test_what_comes_later_changes_nothing(device):
+def test_later_elements_do_not_affect_earlier_results(device):
     """Neither NaN nor infinity reaches back; the sum of -0.0 alone is what NumPy says."""
     for length in (16, 300) if device == "CPU" else (16,):
         for at in (0, 3, length - 1):

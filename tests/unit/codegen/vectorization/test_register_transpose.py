@@ -65,7 +65,7 @@ def test_runs(count, lanes, dtype):
         assert held(value, rows)[at : at + count] == [(row, lane) for row in range(count)]
 
 
-def turned(*shape, order, dtype=dtypes.float):
+def transposed(*shape, order, dtype=dtypes.float):
     """data0 = data1 with its axes in another order"""
     given = UOp(Ops.DEFINE_GLOBAL, dtype.ptr(int(np.prod(shape))), (), 1)
     load = given.view(ShapeTracker.from_shape(shape).permute(order)).load()
@@ -100,15 +100,15 @@ SQUARE = Opt(OptKind.VECTOR, 1, 8), Opt(OptKind.UPCAST, 0, 8)
 @pytest.mark.parametrize("rows,columns", [(8, 8), (16, 24), (19, 21)])
 def test_a_matrix_is_read_by_rows(rows, columns):
     given = np.arange(rows * columns, dtype=np.float32).reshape(rows, columns)
-    program = program_of(turned(rows, columns, order=(1, 0)), *SQUARE)
+    program = program_of(transposed(rows, columns, order=(1, 0)), *SQUARE)
     assert loads(program) == [8] * 8
     np.testing.assert_array_equal(run(program, given), 2 * given.T.reshape(-1))
 
 
-def test_axes_around_and_beside_the_square():
+def test_axes_outside_and_inside_of_the_square():
     given = np.arange(3 * 16 * 8, dtype=np.float32).reshape(3, 16, 8)
     program = program_of(
-        turned(3, 16, 8, order=(0, 2, 1)),
+        transposed(3, 16, 8, order=(0, 2, 1)),
         Opt(OptKind.VECTOR, 2, 8), Opt(OptKind.UPCAST, 1, 8), Opt(OptKind.UPCAST, 0, 3),
     )  # fmt: skip
     assert loads(program) == [8] * 24
@@ -127,7 +127,9 @@ def test_axes_around_and_beside_the_square():
 def test_parts_with_fewer_columns_than_lanes_are_read_by_rows(up, widths, rows):
     columns = 2 * up if up < 24 else 24
     given = np.arange(rows * columns, dtype=np.float32).reshape(rows, columns)
-    program = program_of(turned(rows, columns, order=(1, 0)), SQUARE[0], Opt(OptKind.UPCAST, 0, up))
+    program = program_of(
+        transposed(rows, columns, order=(1, 0)), SQUARE[0], Opt(OptKind.UPCAST, 0, up)
+    )
     assert loads(program) == widths
     np.testing.assert_array_equal(run(program, given), 2 * given.T.reshape(-1))
 
@@ -152,8 +154,8 @@ def test_short_sums_of_which_each_lane_has_a_row_are_read_by_rows(terms):
     (SQUARE, PLAIN, dtypes.float),
     (SQUARE, VECTOR, dtypes.bool),
 ])  # fmt: skip
-def test_what_has_no_rows_to_read_is_read_one_by_one(opts, target, dtype):
-    ast = turned(16, 24, order=(1, 0), dtype=dtype)
+def test_loads_without_contiguous_rows_are_scalar(opts, target, dtype):
+    ast = transposed(16, 24, order=(1, 0), dtype=dtype)
     assert set(loads(program_of(ast, *opts, target=target))) == {1}
 
 
@@ -190,7 +192,7 @@ def test_neighbours_of_lanes_that_lie_apart_are_one_store(rows, opts, widths, dt
     np.testing.assert_array_equal(run(program, given), (3 * given).T.reshape(-1))
 
 
-def test_axes_around_and_beside_what_is_stored_across():
+def test_axes_outside_and_inside_of_a_transposed_store():
     given = np.arange(3 * 12 * 8, dtype=np.float32).reshape(3, 12, 8)
     program = program_of(
         stored_across(3, 12, 8, order=(0, 2, 1)),
@@ -200,7 +202,7 @@ def test_axes_around_and_beside_what_is_stored_across():
     np.testing.assert_array_equal(run(program, given), 3 * given.transpose(0, 2, 1).reshape(-1))
 
 
-def test_what_has_no_neighbours_is_stored_one_by_one():
+def test_stores_without_neighbours_are_scalar():
     """Rows that are not next to each other, truth values, arithmetic of one number at a time."""
     three = stored_across(16, 8, 2, order=(1, 0, 2))
     apart = Opt(OptKind.VECTOR, 1, 8), Opt(OptKind.UPCAST, 0, 8)

@@ -38,7 +38,7 @@ def test_no_padding_without_need():
     assert strides_of((ROWS, COLUMNS), 4, 1, (ALONG,), BANKS) == ((32, 1), 32 * 32)
 
 
-def test_padding_keeps_together_what_is_accessed_together():
+def test_padding_keeps_vector_accesses_contiguous():
     wide = Access(((0, 32, 1),), 16, 1)
     strides, _ = strides_of((ROWS, COLUMNS), 4, 4, (wide,), BANKS)
     assert strides == (36, 1) and cycles(strides, 4, wide, BANKS) == 4

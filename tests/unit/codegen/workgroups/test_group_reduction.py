@@ -93,7 +93,7 @@ def numbers(*shape):
 
 @pytest.mark.parametrize("kind", [OptKind.GROUP, OptKind.GROUPTOP])
 @pytest.mark.parametrize("parts", [2, 16, 48])
-def test_a_shared_reduce_adds_up_what_all_found(kind, parts):
+def test_a_group_reduction_combines_all_partial_results(kind, parts):
     program = lowered(row_sums(5, 48), Opt(kind, 1, parts))
     assert program.local_size == (parts, 1, 1)
     x = numbers(5, 48)
@@ -166,7 +166,7 @@ def test_a_row_is_filled_by_warps_that_exchange():
     np.testing.assert_array_equal(found, 2 * x - (2 * x).sum(1, keepdims=True))
 
 
-def test_one_work_item_stores_what_all_have():
+def test_one_work_item_stores_the_common_result():
     program = lowered(row_sums(3, 64), Opt(OptKind.GROUP, 1, 64))
     (store,) = (
         u for u in program.uops if u.op is Ops.STORE and u.src[0].src[0].op is Ops.DEFINE_GLOBAL
@@ -198,7 +198,7 @@ def test_a_shared_array_that_is_filled_in_a_loop_has_a_barrier_before_it_too():
     np.testing.assert_array_equal(found.reshape(4), x.sum(2).max(1))
 
 
-def test_what_is_refused():
+def test_invalid_arguments():
     def refused(ast, *opts, target=GRID):
         with pytest.raises(OptError) as caught:
             lowered(ast, *opts, target=target)

@@ -64,7 +64,7 @@ def test_its_elements_are_numbered_without_the_others():
         ([times(THREAD % UOp.const(dtypes.int, 4), 2)], 64),  # two have the same
     ],
 )
-def test_what_others_read_is_shared(indices, size):
+def test_arrays_read_by_other_work_items_stay_shared(indices, size):
     assert private_rows.stretch(array(size), indices, PARTS) is None
 
 

@@ -94,7 +94,7 @@ def test_memory_is_read_and_written_as_vectors(transposed, depth):
     check(program, 32, 64, 32, dtypes.float, transposed)
 
 
-def test_what_cannot_be_turned_is_put_down_one_by_one():
+def test_tiles_that_cannot_be_transposed_are_stored_element_by_element():
     program = program_of(product(32, 64, 32, dtypes.float), target(widths=(4,)), 2)
     assert set(accesses(program, Ops.LOAD, AddrSpace.GLOBAL)) == {4}
     check(program, 32, 64, 32, dtypes.float)
@@ -124,7 +124,7 @@ def test_other_sizes(m, k, n):
         check(program_of(product(m, k, n, dtypes.float), where, 2), m, k, n, dtypes.float)
 
 
-def test_where_loops_stand_around_all_copies_have_landed_before_the_next_start():
+def test_all_copies_complete_before_the_next_iteration_of_an_outer_loop():
     """A sum over two axes: tiles of the inner one, again for every turn of the outer one."""
     m, n, outer, k = 16, 16, 3, 32
     a, b, out = (UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(s), (), i) for i, s in

@@ -56,7 +56,7 @@ def test_cifar(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["mnist", "fashion_mnist", "cifar10", "cifar"])
-def test_without_files_it_says_what_there_is(name, tmp_path):
+def test_missing_files_name_the_alternatives(name, tmp_path):
     load = getattr(datasets, name)
     with pytest.raises(FileError, match="does not come with weft") as caught:
         load()

@@ -29,7 +29,7 @@ def test_a_regression():
     assert table.x.shape == (442, 10) and table.y.dtype == np.float32 and table.classes == ()
 
 
-def test_without_scikit_learn_it_says_what_there_is(monkeypatch):
+def test_missing_scikit_learn_names_the_alternatives(monkeypatch):
     def missing(name):
         raise ImportError(f"No module named {name!r}")
 

@@ -136,7 +136,7 @@ def test_cross_entropy_of_numpy() -> None:
     np.testing.assert_allclose(got, expected, rtol=1e-12)
 
 
-def test_dropout_acts_as_it_is_told() -> None:
+def test_dropout_follows_its_argument() -> None:
     x = Tensor.ones(4000)
     assert F.dropout(x, 0.25, training=False) is x
     dropped = F.dropout(x, 0.25).numpy()
@@ -175,7 +175,7 @@ def test_embedding_leaves_a_row_alone() -> None:
     assert table.grad.tolist() == [[1.0, 1.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
 
 
-def test_what_makes_no_sense() -> None:
+def test_invalid_arguments() -> None:
     with pytest.raises(WrongKind, match="input of relu is a tensor"):
         F.relu([1.0])  # type: ignore[arg-type]
     with pytest.raises(ShapeError, match="target"):

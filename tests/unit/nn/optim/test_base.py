@@ -170,7 +170,7 @@ def test_a_step_without_backward_is_refused() -> None:
     assert "backward" in caught.value.try_
 
 
-def test_what_cannot_be_trained_is_refused() -> None:
+def test_untrainable_parameters_are_refused() -> None:
     with pytest.raises(ArgumentError):
         SGD([])
     with pytest.raises(ArgumentError):
@@ -192,7 +192,7 @@ def test_what_cannot_be_trained_is_refused() -> None:
         (lambda: [1.0], "a float"),
     ],
 )
-def test_what_is_no_list_of_tensors_is_refused(params, what: str) -> None:
+def test_invalid_parameter_lists_are_refused(params, what: str) -> None:
     with pytest.raises(ArgumentError, match="a list of tensors") as caught:
         SGD(params())
     assert what in caught.value.asked and caught.value.try_

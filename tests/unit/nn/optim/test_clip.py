@@ -43,7 +43,7 @@ def test_halves_are_measured_in_float32():
     assert a.grad.dtype is dtypes.half
 
 
-def test_what_cannot_be_clipped():
+def test_invalid_clipping():
     a, b = parameters()
     for call in (lambda: clip_grad_norm_([a], -1), lambda: clip_grad_value_([a], -1),
                  lambda: clip_grad_norm_([a], 1, 0)):  # fmt: skip

@@ -25,7 +25,7 @@ def test_each_moves_its_own():
     assert group.params == [a, b] and group[1].params == [b]
 
 
-def test_what_is_no_group():
+def test_invalid_groups():
     a, b = two()
     with pytest.raises(ArgumentError, match="needs optimisers"):
         OptimizerGroup()

@@ -78,7 +78,7 @@ def test_absolute_improvements_are_refused() -> None:
         schedule.load_state_dict({**schedule.state_dict(), "threshold_mode": "abs"})
 
 
-def test_what_makes_no_sense() -> None:
+def test_invalid_arguments() -> None:
     for wrong in ({"mode": "least"}, {"factor": 1.0}):
         with pytest.raises(ArgumentError):
             optim.ReduceLROnPlateau(sgd(), **wrong)

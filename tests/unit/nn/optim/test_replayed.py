@@ -22,7 +22,7 @@ def taken(optimizer):
         lambda params: nn.optim.AdamW(params, lr=0.1),
     ],
 )
-def test_steps_that_are_replayed_do_what_recorded_ones_do(make):
+def test_replayed_steps_equal_recorded_ones(make):
     def trained(step):
         first = Tensor([[0.5, -1.0, 2.0], [1.0, 0.25, -0.5]])
         second = Tensor([0.1, -0.2], dtype=dtypes.float16)
@@ -52,7 +52,7 @@ def test_steps_that_are_replayed_do_what_recorded_ones_do(make):
     assert captured.replays >= 2 and captured.reason is None
 
 
-def test_what_still_waits_for_the_old_values_gets_them_when_steps_are_replayed():
+def test_pending_readers_get_the_old_values_in_replays():
     w = Tensor([1.0, 2.0])
     optimizer = nn.optim.SGD([w], lr=1.0)
     with Tensor.train():

@@ -40,7 +40,7 @@ def test_warmup_then_cosine():
     assert rates(make, 4) == pytest.approx([0.25, 0.375, *wave])
 
 
-def test_a_cycle_whose_top_is_its_first_step():
+def test_a_cycle_with_its_peak_at_the_first_step():
     found = rates(lambda o: optim.OneCycleLR(o, 0.1, 10, pct_start=0.1), 9)
     assert found[0] == 0.1 and found == sorted(found, reverse=True)
 
@@ -150,7 +150,7 @@ def test_a_sequence_of_pytorchs_is_restored():
         second.load_state_dict({**second.state_dict(), "_schedulers": [{}]})
 
 
-def test_functions_stay_what_they_are():
+def test_functions_are_not_part_of_the_state():
     first, second = (optim.LambdaLR(sgd(1.0), lambda step: 0.5**step) for _ in range(2))
     first.step()
     assert "lr_lambdas" not in first.state_dict()
@@ -159,7 +159,7 @@ def test_functions_stay_what_they_are():
 
 
 @pytest.mark.parametrize("state", [None, {}, [1.0], {"base_lrs": [1.0]}])
-def test_what_is_no_state_is_refused(state):
+def test_invalid_states_are_refused(state):
     for schedule in (optim.StepLR(sgd(1.0), 2), optim.ReduceLROnPlateau(sgd(1.0)), both(sgd(1.0))):
         with pytest.raises(WrongKind, match="is a dict that has"):
             schedule.load_state_dict(state)

@@ -221,9 +221,7 @@ def test_dampening_may_begin_late(momentum_first: bool, saved_at: int) -> None:
 
 
 @pytest.mark.parametrize(("name", "how"), KINDS, ids=str)
-def test_state_of_an_optimiser_that_has_not_moved_undoes_what_was_kept(
-    name: str, how: dict
-) -> None:
+def test_the_state_of_an_unused_optimiser_resets_another(name: str, how: dict) -> None:
     params = start()
     fresh = getattr(optim, name)(params, lr=0.1, **how).state_dict()
     fresh["state"] = {}  # as PyTorch saves it
@@ -250,7 +248,7 @@ def test_a_refused_state_changes_nothing() -> None:
     assert (group["lr"], group["momentum"], group["weight_decay"]) == (0.5, 0.0, 0.25)
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_mismatched_states_are_refused() -> None:
     params = start()
     optimizer = optim.SGD(params, momentum=0.9)
     with pytest.raises(WrongKind):

@@ -51,7 +51,7 @@ def test_replays_build_no_graph(monkeypatch):
     assert stats.kernels > before
 
 
-def test_giving_up_is_told_once():
+def test_the_warning_of_an_uncapturable_function_appears_once():
     step = jit(lambda xs: xs.append(xs[0]) or xs[0] * 2)
     with pytest.warns(UserWarning, match="changes a container") as caught:
         for _ in range(4):
@@ -100,7 +100,7 @@ def test_refusals_name_keywords_and_extra_arguments():
     assert caught.value.asked.startswith("way[0] of ")
 
 
-def test_what_is_never_replayed_is_given_up():
+def test_functions_that_never_replay_are_not_captured():
     step = jit(lambda x, k: x * k)
     x = Tensor([1.0]).realize()
     with pytest.warns(UserWarning, match="at every call: .*: k was 3, then 4"):

@@ -51,7 +51,7 @@ def flat(found):
 
 
 @pytest.mark.parametrize("function, expected", SIMPLE.values(), ids=SIMPLE)
-def test_what_it_gives(function, expected):
+def test_results_equal_the_plain_function(function, expected):
     draw = np.random.default_rng(5)
     count = function.__code__.co_argcount
     shape = (3, 5)
@@ -66,7 +66,7 @@ def test_what_it_gives(function, expected):
     assert step.replays == 7
 
 
-def test_results_are_new_for_whoever_keeps_them():
+def test_kept_results_are_new_buffers():
     step = ready(lambda x: x * 2, number(1, 2))
     kept = [step(number(n, n)) for n in range(2 * PATIENCE)]
     assert [y.tolist() for y in kept] == [[2.0 * n] * 2 for n in range(2 * PATIENCE)]
@@ -99,7 +99,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("others", OTHERS.values(), ids=OTHERS)
-def test_arguments_that_stand_otherwise(others):
+def test_arguments_with_other_layouts(others):
     def function(x, y):
         return x * 2 + y
 
@@ -133,12 +133,12 @@ def test_an_argument_with_a_gradient():
     assert not passes_guards(step, x) and step(x).tolist() == [15, 18]
 
 
-def test_memory_that_nobody_asked_for_yet():
+def test_unallocated_arguments():
     step = ready(lambda x: (x * 0) + 1, number(5, 6))
     assert step(Tensor.empty(2)).shape == (2,)
 
 
-def test_memory_that_was_let_go_and_made_anew():
+def test_reallocated_memory_of_an_argument():
     x = number(5, 6)
     step = ready(lambda x: x + 1, x)
     buffer = x.uop.base.buffer
@@ -157,7 +157,7 @@ def test_writes_to_an_argument_are_seen():
 @pytest.mark.parametrize(
     "around", [lambda: settings.override(JIT=0), lambda: settings.override(NOOPT=1), Tensor.train]
 )
-def test_what_is_around_it(around):
+def test_surrounding_modes(around):
     x = number(5, 6)
     step = ready(lambda x: x + (2 if Tensor.training else 1), x)
     with around():
@@ -212,7 +212,7 @@ def test_state_in_memory():
     assert step(number(1, 2)).tolist() == [4, 10]
 
 
-def test_it_is_counted_and_told():
+def test_statistics_and_trace_events():
     x = number(5, 6)
     step = ready(lambda x: x + 1, x)
     before, seen = stats.kernels, []

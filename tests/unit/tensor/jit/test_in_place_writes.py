@@ -32,7 +32,7 @@ def test_readers_are_seen_and_their_end_too():
         assert watch.has_no_readers()
 
 
-def test_a_graph_that_was_there_from_the_start_is_somebody():
+def test_a_graph_from_before_counts_as_a_reader():
     tensor = Tensor([[1.0, 2.0]]).realize()
     graph = (tensor * 2).uop
     _, watch = watched(tensor)

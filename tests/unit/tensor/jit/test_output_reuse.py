@@ -29,7 +29,7 @@ def place(tensor):
     return tensor.uop.base.src[1].arg
 
 
-def test_a_result_that_was_dropped_stands_where_it_stood():
+def test_a_dropped_result_is_reused_in_place():
     step = ready(lambda x: x + 1, number(1))
     before = place(step(number(2)))
     after = step(number(3))
@@ -53,7 +53,7 @@ KEEPERS = {
 
 
 @pytest.mark.parametrize("keep", KEEPERS.values(), ids=KEEPERS)
-def test_a_result_that_somebody_sees_keeps_its_value(keep):
+def test_a_referenced_result_keeps_its_value(keep):
     step = ready(lambda x: x + 1, number(1))
     held = keep(step(number(2)))
     for value in range(5, 8):
@@ -94,7 +94,7 @@ def test_a_result_that_is_given_back_in():
     assert x.tolist() == [64.0, 64.0]
 
 
-def test_a_result_whose_place_was_taken():
+def test_a_result_with_reassigned_memory():
     """The tensor is dropped, what was put in its memory's place is not."""
     step = ready(lambda x: x + 1, number(1))
     y = step(number(2))
@@ -124,7 +124,7 @@ def test_two_results_in_turn_where_the_last_one_is_held():
     assert len(set(places)) == 2 and places[0] == places[2] == places[4]
 
 
-def test_who_keeps_everything_is_left_alone():
+def test_programs_that_keep_all_results():
     step = ready(lambda x: x + 1, number(1))
     kept = [step(number(value)) for value in range(2 * PATIENCE)]
     assert [y.tolist()[0] for y in kept] == [value + 1.0 for value in range(2 * PATIENCE)]
@@ -132,7 +132,7 @@ def test_who_keeps_everything_is_left_alone():
     assert [step(number(value)).tolist()[0] for value in range(3)] == [1.0, 2.0, 3.0]
 
 
-def test_results_beside_numbers_and_what_was_given():
+def test_results_together_with_constants_and_inputs():
     w = number(7)
     step = ready(lambda x: (Tensor.ones(2), w[:1], x * 2, Tensor.arange(2), x + 1, x), number(1))
     for value in (3, 4, 5):
@@ -182,7 +182,7 @@ def trained():
     return model, step
 
 
-def test_a_gradient_that_is_replaced_stands_where_it_stood():
+def test_a_replaced_gradient_is_reused_in_place():
     model, step = trained()
     before = id(model.w.grad), place(model.w.grad)
     with Tensor.train():
@@ -193,7 +193,7 @@ def test_a_gradient_that_is_replaced_stands_where_it_stood():
 
 
 @pytest.mark.parametrize("keep", [*KEEPERS.values(), weakref.ref], ids=[*KEEPERS, "weakly"])
-def test_a_gradient_that_somebody_sees_keeps_its_value(keep):
+def test_a_referenced_gradient_keeps_its_value(keep):
     model, step = trained()
     with Tensor.train():
         step(number(2))

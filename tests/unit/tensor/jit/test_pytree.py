@@ -44,19 +44,19 @@ class Holder:
 
 
 @pytest.mark.parametrize("make", [lambda: (i for i in range(2)), lambda: iter([1]), Holder])
-def test_what_cannot_be_made_again_is_refused(make):
+def test_unsupported_containers_are_refused(make):
     with pytest.raises(CaptureError) as caught:
         flatten({"a": [make()]}, {}, {}, "the result")
     assert "the result['a'][0]" in caught.value.asked
 
 
-def stands(tensor):
+def leaf_spec(tensor):
     return spec_of(tensor, lambda node: 0)
 
 
 def test_templates_hold_no_memory_and_are_placed_on_other():
     x = Tensor([1.0, 2.0, 3.0, 4.0]).realize()
-    how = stands(x.reshape(2, 2).permute(1, 0)[1:])
+    how = leaf_spec(x.reshape(2, 2).permute(1, 0)[1:])
     assert x.uop.base not in how.value.toposort() and how.moves is not None
     other = Tensor([5.0, 6.0, 7.0, 8.0]).realize()
     made = Tensor._from_node(instantiate(how, [other.uop.base], {}))
@@ -66,13 +66,13 @@ def test_templates_hold_no_memory_and_are_placed_on_other():
 def test_templates_with_variables():
     n = Variable("n", 1, 4)
     x = Tensor([1.0, 2.0, 3.0, 4.0]).realize()
-    how = stands(x[: n.bind(2)])
+    how = leaf_spec(x[: n.bind(2)])
     made = Tensor._from_node(instantiate(how, [x.uop.base], {n: 3}))
     assert made.sum().item() == 6.0
 
 
 def test_templates_of_constants():
-    how = stands(Tensor.ones(2, 2))
+    how = leaf_spec(Tensor.ones(2, 2))
     assert (
         how.memory == ()
         and Tensor._from_node(instantiate(how, [], {})).tolist() == [[1.0, 1.0]] * 2

@@ -10,7 +10,7 @@ from weft.tensor.jit.retrace_reason import difference
 X = Tensor([1.0, 2.0])
 
 
-def told(step, *calls):
+def warned_reason(step, *calls):
     """The warning of some calls, of which there is one."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -31,7 +31,7 @@ def test_a_list_that_grows():
         history.append(1)
         return x + 1
 
-    reason = told(step, *[lambda: step(X)] * 8)
+    reason = warned_reason(step, *[lambda: step(X)] * 8)
     assert reason.endswith("history was a list of 3 items, then a list of 4 items")
 
 
@@ -43,25 +43,25 @@ def test_a_dict_that_grows():
         seen[len(seen)] = 1
         return x + 1
 
-    assert "seen was a dict of 3 items" in told(step, *[lambda: step(X)] * 8)
+    assert "seen was a dict of 3 items" in warned_reason(step, *[lambda: step(X)] * 8)
 
 
 def test_an_argument():
     step = jit(lambda x, scale: x * scale)
     calls = [lambda n=n: step(X, scale=n / 2) for n in range(8)]
-    assert told(step, *calls).endswith("scale was 1.5, then 2.0")
+    assert warned_reason(step, *calls).endswith("scale was 1.5, then 2.0")
 
 
-def test_what_stands_in_an_argument():
+def test_a_value_inside_of_an_argument():
     step = jit(lambda x, options: x * options["scale"][0])
     calls = [lambda n=n: step(X, {"scale": [n]}) for n in range(8)]
-    assert told(step, *calls).endswith("options['scale'][0] was 3, then 4")
+    assert warned_reason(step, *calls).endswith("options['scale'][0] was 3, then 4")
 
 
 def test_a_shape():
     step = jit(lambda x: x + 1)
     calls = [lambda n=n: step(Tensor.zeros(n + 1).realize()) for n in range(8)]
-    reason = told(step, *calls)
+    reason = warned_reason(step, *calls)
     assert "x was a tensor of shape (4,), dtypes.float on " in reason
     assert "then a tensor of shape (5,)" in reason
 
@@ -80,7 +80,7 @@ def test_an_attribute():
         counter.count += 1
         return x + counter.count
 
-    assert "count" in told(step, *[lambda: step(X)] * 8)
+    assert "count" in warned_reason(step, *[lambda: step(X)] * 8)
 
 
 def test_a_setting():
@@ -91,7 +91,7 @@ def test_a_setting():
             step(X)
 
     calls = [lambda n=n: call(n) for n in range(8)]
-    assert told(step, *calls).endswith("settings.MAX_KERNEL_BUFFERS was 11, then 12")
+    assert warned_reason(step, *calls).endswith("settings.MAX_KERNEL_BUFFERS was 11, then 12")
 
 
 def test_memory_that_is_another_one_at_every_call():
@@ -107,7 +107,7 @@ def test_memory_that_is_another_one_at_every_call():
         step(X)
 
     calls = [lambda n=n: call(n // 3) for n in range(24)]
-    assert "is another one at every call" in told(step, *calls)
+    assert "is another one at every call" in warned_reason(step, *calls)
 
 
 def test_a_few_signatures_are_no_reason():

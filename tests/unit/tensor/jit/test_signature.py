@@ -81,7 +81,7 @@ def test_nan_is_one_value():
     assert key(float("nan")) == key(float("nan"))
 
 
-def test_keywords_by_name_whatever_their_order():
+def test_keywords_in_any_order():
     assert key(a=1, b=2) == key(b=2, a=1) != key(a=2, b=1)
 
 
@@ -100,7 +100,7 @@ def test_memory_and_values_are_found():
     assert len(found.tensors) == 2 and not found.pending
 
 
-def test_what_is_to_be_computed_first():
+def test_pending_arguments():
     a = tensor(2)
     assert Signature((a + 1,), {}).pending
     assert Signature((Tensor(3.0),), {}).pending
@@ -116,7 +116,7 @@ def test_a_gradient_belongs_to_its_tensor():
     assert len(Signature((b,), {}).tensors) == 2
 
 
-def test_objects_with_attributes_are_left_to_the_walk_over_state():
+def test_objects_with_attributes_are_left_to_the_state_traversal():
     class Model:
         pass
 

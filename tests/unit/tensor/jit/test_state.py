@@ -15,7 +15,7 @@ from weft.tensor.jit.state import State
 by_name = {"number": 1}
 
 
-def walked(*roots):
+def state_of(*roots):
     return State(list(roots), lambda value: False)
 
 
@@ -41,11 +41,11 @@ def function_over(value):
     return lambda x: (x, value)
 
 
-def test_tensors_are_found_wherever_they_are():
+def test_tensors_are_found_in_all_containers():
     model = Model()
     model.w.grad = Tensor([9.0]).realize()
     Tensor.realize(*nn.state.get_parameters(model))
-    found = {id(t) for t in walked(functools.partial(function_over(model), y=1)).tensors}
+    found = {id(t) for t in state_of(functools.partial(function_over(model), y=1)).tensors}
     wanted = [*nn.state.get_parameters(model), model.w.grad]
     assert {id(t) for t in wanted} <= found
 
@@ -56,8 +56,8 @@ def test_bound_methods_and_defaults():
     def function(x, w=extra, *, v=[extra]):
         return x
 
-    assert any(t is model.w for t in walked(model.__call__).tensors)
-    assert [t for t in walked(function).tensors if t is extra] == [extra]
+    assert any(t is model.w for t in state_of(model.__call__).tensors)
+    assert [t for t in state_of(function).tensors if t is extra] == [extra]
 
 
 CHANGES = [
@@ -84,10 +84,10 @@ def test_every_change_is_noticed(change):
     model = Model()
     Tensor.realize(*nn.state.get_parameters(model))
     function = function_over(model)
-    state = walked(function)
-    assert state.is_unchanged() and walked(function).signature.key == state.signature.key
+    state = state_of(function)
+    assert state.is_unchanged() and state_of(function).signature.key == state.signature.key
     change(model)
-    fresh = walked(function)
+    fresh = state_of(function)
     assert not state.is_unchanged() or fresh.signature.key != state.signature.key
     assert fresh.is_unchanged()
 
@@ -98,20 +98,20 @@ def test_cells_and_globals():
     def function(x):
         return x * w + number + by_name["number"]
 
-    state = walked(function)
+    state = state_of(function)
     assert state.is_unchanged()
     number = 2
-    assert not state.is_unchanged() and walked(function).signature.key != state.signature.key
+    assert not state.is_unchanged() and state_of(function).signature.key != state.signature.key
     number = 1
-    assert walked(function).signature.key == state.signature.key
+    assert state_of(function).signature.key == state.signature.key
     w = Tensor([2.0]).realize()
-    assert not state.is_unchanged() and walked(function).signature.key == state.signature.key
+    assert not state.is_unchanged() and state_of(function).signature.key == state.signature.key
 
 
 @pytest.mark.parametrize("kind", [types.SimpleNamespace, argparse.Namespace])
 def test_namespaces(kind):
     options = kind(rate=1.0)
-    state = walked(function_over(options))
+    state = state_of(function_over(options))
     options.rate = 2.0
     assert not state.is_unchanged()
 
@@ -122,19 +122,19 @@ def test_slots():
 
     value = Slotted()
     value.number = 1
-    state = walked(function_over(value))
+    state = state_of(function_over(value))
     assert state.is_unchanged()
     value.number = 2
     assert not state.is_unchanged()
 
 
-def test_small_arrays_are_watched_and_large_ones_told():
+def test_small_arrays_are_tracked_and_large_ones_reported():
     small, large = np.zeros(4), np.zeros(1 << 20)
-    state = walked(function_over(small))
+    state = state_of(function_over(small))
     assert state.is_unchanged() and state.untracked.first_read() is None
     small[1] = 1
     assert not state.is_unchanged()
-    assert "numpy.ndarray over 64 KiB" in walked(function_over(large)).untracked.first_read()
+    assert "numpy.ndarray over 64 KiB" in state_of(function_over(large)).untracked.first_read()
 
 
 def test_attributes_of_modules_that_code_names():
@@ -142,7 +142,7 @@ def test_attributes_of_modules_that_code_names():
     module.rate = 1.0
     there = {"configuration": module, "__name__": "somewhere"}
     function = eval("lambda x: x * configuration.rate", there)
-    state = walked(function)
+    state = state_of(function)
     assert state.is_unchanged()
     module.rate = 2.0
     assert not state.is_unchanged()
@@ -152,16 +152,16 @@ def test_rings_end():
     model = Model()
     model.layers.append(model)
     model.layers.append(model.layers)
-    assert walked(model).is_unchanged()
+    assert state_of(model).is_unchanged()
 
 
-def test_the_library_is_not_walked():
-    assert walked(function_over((sys, np, np.float32, len, Tensor, Tensor.relu))).tensors == []
+def test_library_modules_are_not_traversed():
+    assert state_of(function_over((sys, np, np.float32, len, Tensor, Tensor.relu))).tensors == []
 
 
-def test_swapping_a_tensor_for_one_that_stands_alike():
+def test_swapping_a_tensor_for_one_of_equal_layout():
     model = Model()
-    state = walked(function_over(model))
+    state = state_of(function_over(model))
     number = next(i for i, t in enumerate(state.tensors) if t is model.w)
     before = dict(state.signature.nodes)
     made = model.w = Tensor([5.0, 6.0]).realize()
@@ -172,7 +172,7 @@ def test_swapping_a_tensor_for_one_that_stands_alike():
     assert made.uop.base in state.signature.nodes
 
 
-def test_what_several_functions_share_is_taken_anew_for_all():
+def test_shared_state_is_refreshed_for_all_functions():
     """Both look up one global and one cell; what one of them stores there, the other sees."""
     shared = {"g": Tensor([1.0]).realize()}
 
@@ -190,7 +190,7 @@ def test_what_several_functions_share_is_taken_anew_for_all():
     exec(text, shared)  # their globals are `shared`
     shared["__name__"] = "users"
     for name, change in (("cell", put), ("global", lambda value: shared.update(g=value))):
-        state = walked(two if name == "cell" else shared["two"])
+        state = state_of(two if name == "cell" else shared["two"])
         assert state.is_unchanged()
         number = 0
         value = Tensor([3.0]).realize()
@@ -205,11 +205,11 @@ def test_what_several_functions_share_is_taken_anew_for_all():
     assert one() is two()[0]
 
 
-def test_what_is_not_there_yet():
+def test_unbound_closure_cells():
     def late():
         return held
 
-    state = walked(late)
+    state = state_of(late)
     assert state.is_unchanged()
     held = 1
     assert not state.is_unchanged() and late() == held
@@ -224,4 +224,4 @@ def test_names_that_a_tool_adds_to_code_are_left_out():
     renamed = function.__code__.replace(co_names=("@helper",))
     made = FunctionType(renamed, {"__name__": "users", "@helper": [1, 2], "helper": [3]})
     assert made() == [1, 2]
-    assert all(1 not in container.values for container in walked(made).containers)
+    assert all(1 not in container.values for container in state_of(made).containers)

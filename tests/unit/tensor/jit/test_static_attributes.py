@@ -89,7 +89,7 @@ def test_objects_among_results_are_asked_for_nothing(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_changes_in_them_is_seen(kind):
+def test_changed_attributes_are_detected(kind):
     thing = kind()
     step = jit(lambda x: x * thing.factor)
     given = jit(lambda x, y: x * y.factor)
@@ -141,7 +141,7 @@ def test_training_as_a_decorator(mode):
 
 
 @pytest.mark.parametrize("no_grad", [Tensor.no_grad, Tensor.no_grad(), settings.override(SPEC=0)])
-def test_what_is_below_a_decorator_is_state(no_grad):
+def test_state_of_decorated_functions(no_grad):
     weight = Tensor([2.0, 2.0]).realize()
 
     @jit

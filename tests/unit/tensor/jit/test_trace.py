@@ -27,7 +27,7 @@ def test_equal_runs_have_equal_patterns():
 kept = []
 
 
-def test_what_is_kept_in_sight_and_out_of_it():
+def test_visible_and_hidden_side_effects():
     assert run(lambda x: kept.append(x * 2), Tensor([1.0, 2.0])).reason is None
     assert len(kept) == 1
     made = run(lambda x: setattr(threading.main_thread(), "w", x * 2), Tensor([1.0, 2.0]))

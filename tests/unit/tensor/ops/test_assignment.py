@@ -27,7 +27,7 @@ def test_assign_keeps_the_memory():
     assert x.tolist() == [5.0, 6.0, 7.0] and x.uop.base is buffer
 
 
-def test_assign_to_what_has_no_memory_yet():
+def test_assign_to_a_pending_value():
     x = Tensor([1.0, 2.0]) * 2
     y = x + 1
     x.assign(Tensor([9.0, 9.0]))
@@ -46,7 +46,7 @@ def test_values_that_are_written_are_converted():
     assert x.tolist() == [1.0, 2.0]
 
 
-def test_what_does_not_fit():
+def test_mismatched_values():
     x = stored([1, 2, 3])
     with pytest.raises(ShapeError):
         x.assign(Tensor([1, 2]))
@@ -79,7 +79,7 @@ def test_a_value_that_reads_itself_moved():
 @pytest.mark.skipif(
     os.environ.get("WEFT_TEST_ORACLE") == "1", reason="the oracle does not run schedules"
 )
-def test_a_value_that_reads_itself_moved_says_what_to_do():
+def test_a_self_referencing_assign_suggests_contiguous():
     a = stored([[1.0, 2.0], [3.0, 4.0]])
     a += a.T
     with pytest.raises(ScheduleError) as caught:

@@ -67,7 +67,7 @@ def _mentioned(text: str) -> set[str]:
     return set(re.findall(r"\bx\.([A-Za-z_0-9]+)", text.partition(": ")[0]))
 
 
-def test_equivalents_name_what_is_there() -> None:
+def test_equivalents_exist() -> None:
     wrong = {(name, each) for name, text in EQUIVALENTS.items() for each in _mentioned(text)}
     assert {pair for pair in wrong if not hasattr(Tensor, pair[1])} == set()
 

@@ -31,13 +31,13 @@ def test_it_gives_the_bytes() -> None:
         ("nn.Linear(1, 1).weight.data.normal_(0.0, 0.02)", "with weft.no_grad(): x.normal_"),
     ],
 )
-def test_used_as_a_tensor_it_says_what_to_write(code: str, instead: str) -> None:
+def test_errors_of_data_used_as_a_tensor(code: str, instead: str) -> None:
     with pytest.raises((MissingName, WrongKind), match="data is a method") as error:
         exec(code, {"x": Tensor([1.0, 2.0], requires_grad=True), "nn": nn})
     assert error.value.try_ == instead
 
 
-def test_beside_a_tensor_too() -> None:
+def test_errors_of_data_as_an_operand() -> None:
     with pytest.raises(DTypeError) as error:
         Tensor([1.0]) - Tensor([1.0]).data
     assert error.value.try_ == "x.detach()"

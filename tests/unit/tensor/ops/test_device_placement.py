@@ -41,7 +41,7 @@ def test_to(arguments: Any, named: Any, device: str, kind: str) -> None:
     assert found.tolist() == [1, 2]
 
 
-def test_what_stays_shares_its_memory_unless_copied() -> None:
+def test_to_the_same_device_shares_memory_unless_copied() -> None:
     x = Tensor([1, 2]).contiguous()
     for same in (x.to(x.device), x.to(dtypes.int), x.to(x), x.to()):
         same[0] += 1
@@ -58,7 +58,7 @@ def test_gradients_flow_through_both_steps() -> None:
     assert x.grad.dtype is dtypes.float and x.grad.device == x.device
 
 
-def test_what_is_neither_is_refused() -> None:
+def test_invalid_targets_are_refused() -> None:
     with pytest.raises(UnknownDevice):
         Tensor([1]).to("flaot16")
     with pytest.raises(UnknownDevice):
@@ -67,7 +67,7 @@ def test_what_is_neither_is_refused() -> None:
         Tensor([1]).to("REF", non_blocking=3)
 
 
-def test_modules_take_what_tensors_take() -> None:
+def test_modules_take_the_same_arguments() -> None:
     layer = nn.Linear(2, 2)
     assert layer.to(np.float16).weight.dtype is dtypes.half
     assert layer.to("REF", "float32").weight.device == "REF"

@@ -62,14 +62,14 @@ def test_on_a_leaf_it_changes_nothing():
     assert x.grad.tolist() == [2.0]
 
 
-def test_what_requires_no_gradient_has_none_to_retain():
+def test_retain_grad_needs_requires_grad():
     with pytest.raises(GradientError, match="none to retain"):
         Tensor([1.0]).retain_grad()
     with pytest.raises(GradientError, match="none to retain"):
         Tensor([1.0], requires_grad=True).detach().retain_grad()
 
 
-def test_what_was_retained_is_forgotten_with_its_tensor():
+def test_retained_gradients_are_freed_with_their_tensor():
     from weft.tensor.ops import differentiation
 
     before = len(differentiation._retaining)
@@ -112,7 +112,7 @@ def test_a_value_of_such_a_leaf_takes_part(computed):
     assert hidden.grad.tolist() == [1.0, 2.0]
 
 
-def test_leaves_whose_names_are_taken_by_results():
+def test_leaves_without_a_name():
     x = Tensor([1.0, 2.0], requires_grad=True)
     x = x.exp()
     x = (x * x).retain_grad()
@@ -128,7 +128,7 @@ def test_leaves_in_containers():
     assert [x.grad.tolist() for x in leaves] == [[0.0], [2.0], [4.0]]
 
 
-def test_what_became_a_constant_is_no_end():
+def test_leaves_that_became_constants():
     x = Tensor([1.0, 2.0], requires_grad=True)
     x.requires_grad_(False)
     with pytest.raises(GradientError, match="no leaf to reach"):
@@ -144,7 +144,7 @@ def test_grad_fn_has_a_hint():
         _ = Tensor([1.0]).grad_fn
 
 
-def test_beside_pytorch():
+def test_equals_pytorch():
     torch = pytest.importorskip("torch")
     values = [[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]]
 

@@ -22,7 +22,7 @@ def grad_of(x: Tensor) -> Any:
     return x.grad.tolist()
 
 
-def test_hooks_give_what_pytorchs_give() -> None:
+def test_hooks_equal_pytorch() -> None:
     torch = pytest.importorskip("torch", reason="PyTorch says when hooks are called")
 
     def found(lib: Any) -> list[Any]:
@@ -89,7 +89,7 @@ def test_hooks_go_with_their_tensors() -> None:
     assert len(gradient_hooks._hooks) == before
 
 
-def test_what_is_wrong_is_said() -> None:
+def test_errors() -> None:
     with pytest.raises(GradientError, match="does not require gradients") as error:
         Tensor([1.0]).register_hook(lambda g: g)
     assert "requires_grad_()" in str(error.value.try_)
@@ -106,7 +106,7 @@ def test_what_is_wrong_is_said() -> None:
 # ---- parameters of backward ----------------------------------------------------------------------
 
 
-def test_graphs_stay_whatever_is_asked() -> None:
+def test_graphs_are_retained_for_any_argument() -> None:
     x = leaf(1.0)
     y = (x * 3).sum()
     y.backward(retain_graph=True)

@@ -34,7 +34,7 @@ def test_values() -> None:
         A.alu(Ops.RESHAPE)
 
 
-def test_numbers_beside_a_tensor() -> None:
+def test_numbers_as_operands_of_a_tensor() -> None:
     assert A.ufix(B) is B and A.ufix(3).tolist() == [3, 3] and A.ufix(3).dtype is dtypes.int32
     assert A.ufix(0.5).tolist() == [0.5, 0.5] and A.const_like(2).tolist() == [2, 2]
 

@@ -65,7 +65,7 @@ OUTSIDE = {
 
 
 @pytest.mark.parametrize("name", OUTSIDE)
-def test_what_is_known_is_checked_at_once(name):
+def test_known_indices_are_checked_at_once(name):
     with pytest.raises(IndexingError, match="is out of bounds") as raised:
         OUTSIDE[name]()
     assert isinstance(raised.value, IndexError)
@@ -81,14 +81,14 @@ def test_the_error_says_index_axis_and_size():
     assert error.try_ == "numbers from -3 to 2"
 
 
-def test_the_error_of_a_label_says_what_may_be_ignored():
+def test_the_error_of_a_label_names_the_ignored_index():
     with pytest.raises(IndexingError) as raised:
         X.nll_loss(Tensor([0, 3]), ignore_index=-100)
     assert raised.value.summary == "class 3 is out of bounds"
     assert raised.value.try_ == "labels from 0 to 2, and -100 for what does not count"
 
 
-def test_what_is_inside_passes():
+def test_indices_in_bounds_pass():
     assert X[Tensor([-1, 0])].tolist() == [[4.0, 5.0, 6.0], [1.0, 2.0, 3.0]]
     assert X[:, Tensor([], dtype="int32")].shape == (2, 0)
     assert X[Tensor([0, 1, 2])[:2]].shape == (2, 3)  # what is cut off does not count
@@ -120,7 +120,7 @@ def test_nothing_is_deferred_outside_of_checked_mode():
     assert not checked._deferred.checks
 
 
-def test_what_is_computed_is_checked_in_checked_mode():
+def test_computed_indices_are_checked_in_checked_mode():
     index = (Tensor([1]) + 6).realize()
     with settings.override(CHECK=1):
         y = X[:, index]

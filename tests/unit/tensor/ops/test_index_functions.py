@@ -28,7 +28,7 @@ X = Tensor([[1.0, 2.0], [3.0, 4.0]])
         (lambda: X.select_scatter(X, 0, 0), ShapeError),
     ],
 )
-def test_what_is_refused(call: Callable[[], Any], kind: type[Exception]) -> None:
+def test_invalid_arguments(call: Callable[[], Any], kind: type[Exception]) -> None:
     with pytest.raises(kind):
         call()
 
@@ -39,7 +39,7 @@ def test_places_are_counted_from_either_end() -> None:
     assert X.select_scatter(Tensor([7.0, 8.0]), 0, -1).tolist() == [[1.0, 2.0], [7.0, 8.0]]
 
 
-def test_self_stays_what_it_is() -> None:
+def test_self_is_unchanged() -> None:
     x = X.clone().realize()
     x.index_put((Tensor([0]),), Tensor([5.0, 5.0]))
     x.put(Tensor([0]), Tensor([5.0])).realize()

@@ -11,7 +11,7 @@ from weft.tensor.ops.index_items import is_alone, places_of
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (7,), (3, 0, 2), (1, 5), (3, 4, 5)])
-def test_where_a_mask_holds(shape: tuple[int, ...]) -> None:
+def test_nonzero(shape: tuple[int, ...]) -> None:
     a = np.random.default_rng(1).integers(0, 3, shape)
     found = Tensor(a).nonzero()
     assert found.dtype.name == "int" and found.shape == np.argwhere(a).shape
@@ -37,7 +37,7 @@ def test_a_window_counts_its_own_places() -> None:
     assert x.T[1:].nonzero().tolist() == [[0, 0], [1, 0], [1, 1]]
 
 
-def test_a_device_that_only_stores_puts_nothing_anywhere() -> None:
+def test_a_storage_device_refuses_indexed_writes() -> None:
     assert not is_alone("HOST") and not is_alone(("HOST", "REF")) and is_alone("REF")
     x = Tensor(np.zeros(5, np.float32), device="HOST")
     x[Tensor([1, 3], device="HOST")] = 2.0

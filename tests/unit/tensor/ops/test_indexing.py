@@ -28,7 +28,7 @@ X = Tensor.arange(12).reshape(4, 3)
         (lambda: Tensor(1)[0], IndexError, "too many"),
     ],
 )
-def test_what_is_refused(call: Callable[[], Any], kind: type[Exception], said: str) -> None:
+def test_invalid_arguments(call: Callable[[], Any], kind: type[Exception], said: str) -> None:
     with pytest.raises(kind, match=said):
         call()
 

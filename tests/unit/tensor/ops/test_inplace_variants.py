@@ -21,7 +21,7 @@ def made(name: str, tensor: Any = Tensor) -> tuple[Any, list[Any]]:
 
 
 @pytest.mark.parametrize("name", INPLACE)
-def test_a_variant_writes_what_the_method_computes(name: str) -> None:
+def test_an_inplace_variant_equals_the_method(name: str) -> None:
     x, arguments = made(name)
     x = x.contiguous().realize()
     memory, view = x.uop.base, x[:1]
@@ -34,7 +34,7 @@ def test_a_variant_writes_what_the_method_computes(name: str) -> None:
 
 # that of PyTorch is for float64 alone
 @pytest.mark.parametrize("name", [name for name in INPLACE if name != "float_power"])
-def test_a_variant_writes_what_pytorchs_writes(name: str) -> None:
+def test_an_inplace_variant_equals_pytorch(name: str) -> None:
     torch = pytest.importorskip("torch", reason="PyTorch says what is written")
     x, arguments = made(name)
     theirs, given = made(name, torch.tensor)
@@ -64,7 +64,7 @@ def test_results_of_a_higher_kind_are_refused() -> None:
     assert Tensor([1, 2]).logical_not_().dtype is dtypes.int
 
 
-def test_gradients_flow_through_what_was_written() -> None:
+def test_gradients_flow_through_written_values() -> None:
     x = Tensor([1.0, 2.0], requires_grad=True)
     y = x * 3
     y.square_()
@@ -111,7 +111,7 @@ def test_they_return_self_and_keep_its_memory() -> None:
     assert x.fill_(3).zero_().realize().uop.base is memory
 
 
-def test_others_stay_what_they_were() -> None:
+def test_other_values_are_unchanged() -> None:
     x = Tensor([1.0, 2.0]).contiguous().realize()
     y = x + 1
     x.zero_()

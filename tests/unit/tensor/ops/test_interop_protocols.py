@@ -45,7 +45,7 @@ def test_numbers():
 
 
 @pytest.mark.parametrize("value", [Tensor(1.0), Tensor(True), Tensor([1])], ids=["f", "b", "1-d"])
-def test_what_is_no_index(value):
+def test_invalid_indices(value):
     with pytest.raises(DTypeError, match="index"):
         operator.index(value)
 

@@ -8,7 +8,7 @@ from weft import Tensor, dtypes
 from weft.base.errors import ArgumentError, DTypeError, IndexingError, ShapeError
 
 
-def test_what_is_empty_takes_part_in_gradients() -> None:
+def test_empty_tensors_have_gradients() -> None:
     x, y = Tensor.zeros(2, 0), Tensor.ones(2, 3)
     assert [g.shape for g in x.cat(y, dim=1).sum().gradient(x, y)] == [(2, 0), (2, 3)]
 

@@ -33,7 +33,7 @@ X = Tensor.arange(6).reshape(2, 3)
         (lambda: X.reshape(1, 2, 3).diag(), ShapeError),
     ],
 )
-def test_what_is_refused(call: Callable[[], Any], kind: type[Exception]) -> None:
+def test_invalid_arguments(call: Callable[[], Any], kind: type[Exception]) -> None:
     with pytest.raises(kind):
         call()
 

@@ -56,7 +56,7 @@ def test_the_dtype_is_that_of_both(name: str) -> None:
     assert getattr(Tensor([1]), name)(2).dtype is dtypes.float32
 
 
-def test_the_greatest_numbers_stand_for_infinity() -> None:
+def test_nan_to_num_replaces_infinities_by_the_extrema() -> None:
     x = Tensor([math.inf, -math.inf, math.nan], dtype="half").nan_to_num(nan=2.0)
     assert x.tolist() == [65504.0, -65504.0, 2.0]
     assert Tensor([1, 2]).nan_to_num().dtype is dtypes.int32
@@ -76,12 +76,12 @@ def test_divmod_is_pythons() -> None:
         assert [part.item() for part in divmod(a, Tensor(b))] == list(divmod(a, b))
 
 
-def test_what_is_no_number_equals_nothing() -> None:
+def test_comparison_with_other_types() -> None:
     x = Tensor([1])
     assert (x == None) is False and (x != None) is True and (x == "a") is False  # noqa: E711
 
 
-def test_what_is_in_a_tensor() -> None:
+def test_contains() -> None:
     x = Tensor([[1, 2], [3, 4]])
     assert 3 in x and 5 not in x and 2.5 not in x
     with pytest.raises(DTypeError):

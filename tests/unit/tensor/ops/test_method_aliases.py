@@ -24,7 +24,7 @@ FLOATS = [[0.5, -0.25, 0.75, -1.0], [1.0, 0.125, -0.5, 0.25]]
         "new_empty(2, 3).shape", "new_zeros(1, requires_grad=True).requires_grad",
     ],
 )  # fmt: skip
-def test_a_method_gives_what_pytorchs_gives(call: str) -> None:
+def test_a_method_equals_pytorch(call: str) -> None:
     torch = pytest.importorskip("torch", reason="PyTorch says what the values are")
     import weft
 
@@ -59,7 +59,7 @@ def test_new_tensors_are_like_this_one() -> None:
     assert x.new_zeros(1, device=Tensor([1]).device).device == Tensor([1]).device
 
 
-def test_what_has_no_answer_is_refused() -> None:
+def test_unsupported_arguments_are_refused() -> None:
     with pytest.raises(ShapeError, match="of a matrix") as shape:
         Tensor.zeros(2, 2, 2).t()
     assert "x.mT" in str(shape.value.try_)

@@ -11,7 +11,7 @@ from weft import Tensor, dtypes
 from weft.base.errors import ArgumentError, UnknownChoice
 
 
-def test_what_goes_round_is_what_is_left() -> None:
+def test_circular_padding_of_a_shrunk_tensor() -> None:
     x = Tensor([0, 1, 2])
     assert x.pad((1, -1), mode="circular").tolist() == [1, 0, 1]
     assert x.pad((-1, 2), mode="circular").tolist() == [1, 2, 1, 2]
@@ -65,7 +65,7 @@ def test_padding_keeps_the_dtype() -> None:
 
 
 @pytest.mark.parametrize("value", [float("inf"), -float("inf"), float("nan")])
-def test_integers_are_not_padded_with_what_is_not_finite(value: float) -> None:
+def test_integers_are_not_padded_with_non_finite_values(value: float) -> None:
     with pytest.raises(ArgumentError, match="holds no such number"):
         Tensor([1, 2]).pad((1, 0), value=value)
     assert repr(Tensor([1.0]).pad((1, 0), value=value).tolist()) == repr([value, 1.0])

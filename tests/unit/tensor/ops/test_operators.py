@@ -94,7 +94,7 @@ def test_ranges_of_uint64_count_both_ways() -> None:
     assert Tensor.arange(2**63 + 1, 2**63 - 1, -1).tolist() == [2**63 + 1, 2**63]
 
 
-def test_random_integers_have_room_for_whole_dtypes() -> None:
+def test_random_integers_cover_whole_dtypes() -> None:
     drawn = Tensor.randint(400, low=0, high=2**64, dtype="uint64")
     assert drawn.max().item() > 2**63 > drawn.min().item()
     drawn = Tensor.randint(400, low=-(2**63), high=2**63, dtype="int64")

@@ -36,7 +36,7 @@ def test_both_at_once_are_refused() -> None:
         Tensor([1.0]).sum(axis=0, dim=0)
 
 
-def test_what_has_neither_name_is_refused_as_ever() -> None:
+def test_unknown_keywords_are_refused() -> None:
     with pytest.raises(TypeError, match="unexpected keyword"):
         Tensor([1.0]).sum(axes=0)
 

@@ -42,7 +42,7 @@ def test_every_kind_of_number(dtype: str) -> None:
     assert Tensor(values).argmax(0, keepdim=True).shape == (1,)
 
 
-def test_what_is_not_computed_yet() -> None:
+def test_pending_values() -> None:
     values = np.random.default_rng(2).random((3, 256), np.float32)
     found = (Tensor(values) * 3 - 1).argmax(1)
     np.testing.assert_array_equal(found.numpy(), values.argmax(1))

@@ -151,7 +151,7 @@ def test_a_draw_that_is_rounded_to_the_whole_weight_takes_the_last_place_with_on
 
 @pytest.mark.parametrize("device", ["REF:vector", "REF:grid"])
 @pytest.mark.parametrize("dtype", list(dtypes.floats), ids=lambda d: d.name)
-def test_the_stream_is_the_same_wherever_it_is_drawn(device, dtype):
+def test_the_stream_is_equal_on_all_devices(device, dtype):
     drawn = []
     for place in ("REF", device):
         Tensor.manual_seed(3)

@@ -56,7 +56,7 @@ def test_an_axis_of_none_stays_empty():
         ("a b ... -> a b", {}, "same names"),
         ("a b (c d -> a b c d", {}, "not closed"),
         ("a b c d) -> a b c d", {}, "not opened"),
-        ("a b ((c d)) -> a b c d", {}, "do not stand in brackets"),
+        ("a b ((c d)) -> a b c d", {}, "cannot be nested"),
         ("a b 2c d -> a b 2c d", {}, "'2c' is no name"),
         ("a b _c d -> a b _c d", {}, "'_c' is no name"),
         ("a b c* d -> a b c* d", {}, "no name"),
@@ -68,7 +68,7 @@ def test_an_axis_of_none_stays_empty():
         ("1 b c d -> b c d", {}, "an axis of 1 is 1, not 2"),
     ],
 )
-def test_what_cannot_be_read_is_explained(formula, sizes, because):
+def test_formula_errors_are_explained(formula, sizes, because):
     with pytest.raises(ArgumentError) as caught:
         Tensor(ARRAY).rearrange(formula, **sizes)
     assert because in caught.value.because

@@ -68,7 +68,7 @@ def test_extremes_of_nothing_are_refused(name: str, dtype: str) -> None:
         assert getattr(x, name)(0).shape == (0,)
 
 
-def test_what_is_defined_of_nothing() -> None:
+def test_reductions_of_empty_axes() -> None:
     x = Tensor.empty(2, 0)
     assert x.sum(1).tolist() == [0.0, 0.0] and x.prod(1).tolist() == [1.0, 1.0]
     assert x.any(1).tolist() == [False, False] and x.all(1).tolist() == [True, True]

@@ -78,7 +78,7 @@ def test_each_part_takes_the_memory_of_its_part():
     assert x.uop.is_realized and not (x + 1).uop.is_realized
 
 
-def test_laid_out_anew():
+def test_redistribution():
     array = numbers(4, 6)
     x = sharded(array, 0)
     for axis in (1, None, 0):
@@ -111,7 +111,7 @@ def test_as_another_tensor_is():
     assert x.shard_like(Tensor(numbers(1), device="REF:2")).device == "REF:2"
 
 
-def test_what_cannot_be_laid_out():
+def test_invalid_sharding():
     x = Tensor(numbers(4, 2), device="REF")
     with pytest.raises(ArgumentError, match="no sequence"):
         x.shard("REF")
@@ -287,7 +287,7 @@ def test_long_chains_are_no_recursion():
 
 
 @pytest.mark.parametrize("axis", LAYOUTS)
-def test_writes_keep_the_memory_and_harm_nobody(axis):
+def test_writes_keep_the_memory_and_other_values(axis):
     a = numbers(4, 6)
     x = sharded(a, axis)
     memory = x.uop.realized
@@ -500,7 +500,7 @@ def test_training_on_several_devices_is_training_on_one(kind, way, ring):
 @pytest.mark.parametrize(
     "name", "rand_like randn_like randint_like zeros_like ones_like empty_like full_like".split()
 )
-def test_what_is_made_like_a_sharded_tensor_is_cut_as_it_is(name):
+def test_like_functions_keep_the_sharding(name):
     x = Tensor.ones(6, 4, device="REF").shard(("REF:1", "REF:2"), axis=1).realize()
     value = (3,) if name == "full_like" else ()
     made = getattr(x, name)(*value)

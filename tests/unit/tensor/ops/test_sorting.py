@@ -144,7 +144,7 @@ def test_the_work_is_that_of_a_network_and_steps_share_kernels(size):
     assert stats.ops - before[1] < 12 * steps << (size - 1).bit_length()
 
 
-def test_stable_is_what_sorting_is():
+def test_sorting_is_always_stable():
     x = Tensor([1, 0, 1, 0])
     for stable in (True, False):
         assert x.sort(stable=stable)[1].tolist() == [1, 3, 0, 2]
@@ -186,7 +186,7 @@ def test_gradients_reach_the_few():
     assert x.grad.tolist() == [1.0, 2.0, 3.0] + [0.0] * 97
 
 
-def test_a_device_that_only_stores_is_told_so():
+def test_a_storage_device_refuses_sorting():
     """Long enough for rows to be sorted by digits, where there is arithmetic of 64 bits."""
     x = Tensor(np.arange(3000, dtype=np.float32), device="HOST")
     for sort in (Tensor.argsort, Tensor.median, lambda t: t.sort()[0]):

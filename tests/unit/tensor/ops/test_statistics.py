@@ -31,7 +31,7 @@ X = Tensor([[3.0, 1.0], [2.0, 4.0]])
         (lambda: Tensor.zeros(1, 1, 1).cov(), ShapeError),
     ],
 )
-def test_what_is_refused(call: Callable[[], Any], kind: type[Exception]) -> None:
+def test_invalid_arguments(call: Callable[[], Any], kind: type[Exception]) -> None:
     with pytest.raises(kind):
         call()
 
@@ -64,7 +64,7 @@ def test_quantiles_are_numpys(how: str) -> None:
         np.testing.assert_allclose(Tensor(x).quantile(q, interpolation=how).item(), want, rtol=1e-6)
 
 
-def test_counts_have_the_size_of_what_is_counted() -> None:
+def test_sizes_of_counts() -> None:
     assert Tensor.zeros(0, dtype="int32").bincount().shape == (0,)
     assert Tensor([1]).bincount(minlength=4).tolist() == [0, 1, 0, 0]
     assert Tensor([0, 0]).bincount(Tensor([0.5, 0.25])).tolist() == [0.75]

@@ -48,7 +48,7 @@ def test_constants_survive(value):
     assert repr(memory.cast("d")[0]) == repr(UOp.const(dtypes.float64, value).arg)
 
 
-def test_what_python_cannot_say():
+def test_unsupported_nodes():
     b = Builder()
     b.add(UOp(Ops.CUSTOM, dtypes.void, (), "__builtin_trap();"))
     with pytest.raises(CapabilityError):

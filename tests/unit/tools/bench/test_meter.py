@@ -43,7 +43,7 @@ def test_replays_are_seen_kernel_by_kernel():
     assert {kernel.launches for kernel in meter.kernels.values()} == {6}
 
 
-def test_what_was_before_can_be_forgotten():
+def test_earlier_measurements_can_be_dropped():
     x = Tensor([1.0, 2.0], device=DEVICE).realize()
 
     def job(meter):
@@ -60,7 +60,7 @@ def test_copies_are_no_kernels():
     assert not meter.kernels and meter.others > 0
 
 
-def test_what_ran_once_is_run_again_by_itself():
+def test_kernels_that_ran_once_are_timed_alone():
     x = Tensor([1.0, 2.0], device=DEVICE).realize()
 
     def job(meter):
@@ -77,7 +77,7 @@ def test_what_ran_once_is_run_again_by_itself():
     assert len(alone(often, 2)) == 2
 
 
-def test_what_cannot_be_run_again_keeps_its_time(monkeypatch):
+def test_kernels_that_cannot_be_repeated_keep_their_time(monkeypatch):
     x = Tensor([1.0, 2.0], device=DEVICE).realize()
     meter = metered(lambda meter: (x * 3.0).realize())
     (kernel,) = meter.kernels.values()

@@ -23,7 +23,7 @@ def timeline():
     return timeline
 
 
-def test_what_perfetto_asks_of_a_file(timeline, tmp_path):
+def test_format_of_perfetto(timeline, tmp_path):
     data = json.loads(timeline.write(tmp_path / "new" / "trace.json").read_text())
     assert data["displayTimeUnit"] == "ms" and data["otherData"] == {"dropped": 0}
     events = data["traceEvents"]
@@ -66,7 +66,7 @@ def test_an_arrow_leads_from_the_making_of_a_kernel_to_its_first_run(timeline):
     assert first <= ran["ts"] and "from" in ran["args"]
 
 
-def test_kernels_have_a_track_of_their_device_and_say_what_they_are(timeline):
+def test_kernels_have_a_track_of_their_device_and_facts(timeline):
     events = timeline.as_json()["traceEvents"]
     tracks = {e["args"]["name"]: e["tid"] for e in events if e["name"] == "thread_name"}
     runs = [e for e in events if e["cat" if "cat" in e else "ph"] == "run" and "opts" in e["args"]]
@@ -92,7 +92,7 @@ def test_facts_that_json_has_not_become_text(timeline):
     assert row["args"]["seconds"] == "inf"
 
 
-def test_what_cannot_be_written(timeline, tmp_path):
+def test_unwritable_files(timeline, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(FileError, match="cannot be written"):
         timeline.write(tmp_path / "file" / "trace.json")

@@ -81,7 +81,7 @@ def test_nothing_to_show_is_a_picture_too():
     assert not discs(drawn([kernel("copy", 1.0, 0, 10)], []))
 
 
-def test_a_png_needs_somebody_who_makes_one(monkeypatch):
+def test_a_png_needs_a_converter(monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL", None)
     monkeypatch.setitem(sys.modules, "cairosvg", None)
     with pytest.raises(CapabilityError, match="Pillow or CairoSVG"):

@@ -76,6 +76,6 @@ def test_a_function_is_called_once_and_then_as_often_as_asked_for(tmp_path, monk
         (["math:nothing"], "no function"),
     ],
 )
-def test_what_is_not_there(words, why):
+def test_missing_programs(words, why):
     with pytest.raises(ArgumentError, match=why):
         started(words, 1, lambda: None)

@@ -39,12 +39,12 @@ def test_how_near_a_kernel_is_to_the_limit():
     assert table.of_limit(kernel("empty", [1.0]), ROOFS) is None
 
 
-def test_what_takes_no_longer_than_a_launch_waits_for_that():
+def test_short_kernels_are_bound_by_launch():
     quick = kernel("quick", [1e-6], ops=1000, moved=1000)
     assert table.of_limit(quick, ROOFS)[1] == "launch"
 
 
-def test_where_a_kernel_comes_from():
+def test_origin_of_a_kernel():
     one = kernel("k", [1.0])
     assert table.origin(one) == ""
     place = ("/home/me/model.py", 41, "forward")
@@ -69,7 +69,7 @@ def test_costs_that_depend_on_a_variable_are_left_out():
     assert rows(text)[1][-5:] == ["-"] * 5  # and nothing of where it comes from
 
 
-def test_what_stands_below():
+def test_summary_below_the_table():
     several = [kernel(f"k{number}", [1e-3]) for number in range(5)]
     text = table.text(several, 2e-3, {"X": []}, most=2)
     assert "... and 3 more, 3.00 ms" in text

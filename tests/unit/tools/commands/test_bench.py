@@ -66,7 +66,7 @@ def test_a_module(program, capsys):
     assert "arguments ['x', '--']" in capsys.readouterr().out
 
 
-def test_what_a_search_tried(program, capsys, monkeypatch):
+def test_candidates_of_a_search(program, capsys, monkeypatch):
     monkeypatch.setattr(search, "MOST_ROUNDS", 1)
     monkeypatch.setattr(search, "MOST_IN_A_ROUND", 3)
     assert cli.main(["bench", "--most", "2", "kernel", "0", str(program)]) == 0
@@ -92,7 +92,7 @@ def test_what_a_search_tried(program, capsys, monkeypatch):
         (["kernel", "99", "bench_this.py"], "this name"),
     ],
 )
-def test_what_cannot_be_benched(program, capsys, words, why):
+def test_invalid_programs(program, capsys, words, why):
     assert cli.main(["bench", "--no-files", *words]) == 1
     assert why in capsys.readouterr().err
 
@@ -107,7 +107,7 @@ def test_a_program_without_kernels(tmp_path, capsys):
     assert "no kernel had run" in capsys.readouterr().err
 
 
-def test_what_ran_before_a_program_failed_is_told(program, capsys):
+def test_kernels_before_a_failure_are_reported(program, capsys):
     with program.open("a") as file:
         file.write("    raise KeyError('the end')\n")
     assert cli.main(["bench", "--no-files", str(program)]) == 1
@@ -116,7 +116,7 @@ def test_what_ran_before_a_program_failed_is_told(program, capsys):
     assert "100.0%" in told.out
 
 
-def test_others_at_work_are_told_of(program, capsys, monkeypatch):
+def test_a_busy_machine_is_reported(program, capsys, monkeypatch):
     for busy, told in ((1.0, False), (3.0, True)):
         monkeypatch.setattr(bench, "time_limit_factor", lambda busy=busy: busy)
         assert cli.main(["bench", "--no-files", str(program)]) == 0

@@ -78,7 +78,7 @@ def test_a_program_without_kernels(tmp_path, capsys):
     assert plan_of(out)["steps"] == []
 
 
-def test_what_the_program_writes_may_be_left_out(program, tmp_path):
+def test_data_can_be_left_out(program, tmp_path):
     pytest.importorskip("weft_cpu_clang")
     out = tmp_path / "out"
     line = ["compile", "--target", "CPU:aarch64", str(program), "1", "--no-data", "--out", str(out)]

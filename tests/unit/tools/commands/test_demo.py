@@ -41,7 +41,7 @@ def test_shifts_never_exceed_a_pixel() -> None:
     assert demo._shifted(one_image((4, 4)), FixedChance(5.0, -9.0)) == one_image((5, 3))
 
 
-def test_drawing_shows_ink_and_what_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_drawing_shows_ink_and_the_prediction(monkeypatch: pytest.MonkeyPatch) -> None:
     digits = Digits(one_image((0, 0)) + one_image((7, 7)), bytes([3, 4]))
     lines = demo.draw(digits, [3, 5], [0, 1]).splitlines()
     assert len(lines) == 9
@@ -90,7 +90,7 @@ def test_options_have_the_promised_defaults() -> None:
     assert (options.device, options.epochs, options.seed, options.save) == (None, None, 0, None)
 
 
-def test_a_slow_device_gets_the_tiny_version_and_is_told_so(
+def test_a_slow_device_gets_the_tiny_version_and_a_message(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(demo, "_probe", lambda: 3.0)

@@ -147,7 +147,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("bad", BAD)
-def test_a_bad_plugin_is_one_clear_line_and_harms_nobody(bad, capsys):
+def test_a_bad_plugin_is_one_clear_line_and_does_not_affect_others(bad, capsys):
     make, said = BAD[bad]
     with registry.use(Registry([make(), installed("GOOD", fake_computer("GOOD"))])):
         assert cli.main(["devices"]) == 0
@@ -160,7 +160,7 @@ def test_a_bad_plugin_is_one_clear_line_and_harms_nobody(bad, capsys):
     assert " ready " in line
 
 
-def test_a_family_owned_twice_is_told_for_both(capsys):
+def test_a_family_owned_twice_is_reported_for_both(capsys):
     one, two = (installed("TWICE", fake_plugin("TWICE")) for _ in range(2))
     one.distribution, two.distribution = "weft-first", "weft-second"
     with registry.use(Registry([one, two, installed("GOOD", fake_computer("GOOD"))])):

@@ -96,7 +96,7 @@ def test_list_has_every_pass_in_order(capsys):
 
 
 @pytest.mark.parametrize("step", ALL_PASSES.values(), ids=lambda step: step.name)
-def test_every_pass_says_what_it_does(step):
+def test_every_pass_has_a_summary(step):
     assert len(summary(step)) > 20
 
 
@@ -121,7 +121,7 @@ def test_a_pass_without_a_docstring_is_described_by_its_module():
         (["--pass", "lowerer,lowerer"], "lowerer takes a kernel AST"),
     ],
 )
-def test_errors_say_what_is_expected(opt, words, said):
+def test_errors_name_the_expected_input(opt, words, said):
     code, printed, errors = opt(AST, *words)
     assert code == 1 and printed == "" and said in errors
 

@@ -154,7 +154,7 @@ def test_settings_and_capabilities_are_those_of_the_capture(capture, again):
     assert len(report.changed) == 1, said
 
 
-def test_what_cannot_be_made_any_more(capture, again):
+def test_kernels_that_cannot_be_reproduced(capture, again):
     folder = capture(small)
     path = only(folder, "kernel")
     ast = read(path).section("ast")
@@ -171,7 +171,7 @@ def test_what_cannot_be_made_any_more(capture, again):
      lambda t: t.replace('"vector_bytes": ', '"vector_bytes": "x'),
      lambda t: t.replace('"NOOPT": 0', '"NOOPT": "yes"')],
 )  # fmt: skip
-def test_damaged_files_are_told_and_counted(capture, again, damage):
+def test_damaged_files_are_reported_and_counted(capture, again, damage):
     folder = capture(small)
     path = only(folder, "kernel")
     text = path.read_text(encoding="utf-8")

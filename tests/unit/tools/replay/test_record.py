@@ -74,7 +74,7 @@ def test_a_file_that_was_cut_is_found_out():
      "weft replay 1 kernel\n==== ast -1\n", "weft replay 1 kernel\n==== ast 99\na\n",
      "weft replay 1 kernel\nname: 1"],
 )  # fmt: skip
-def test_what_is_no_record_is_refused(text):
+def test_invalid_records_are_refused(text):
     with pytest.raises(FormatError) as caught:
         from_text(text)
     assert caught.value.because and caught.value.try_
@@ -93,7 +93,7 @@ def test_files_that_cannot_be_read(tmp_path):
         read(tmp_path / "binary.txt")
 
 
-def test_a_full_disk_is_told_and_leaves_nothing_behind(tmp_path, monkeypatch):
+def test_a_full_disk_is_reported_and_leaves_no_file(tmp_path, monkeypatch):
     def full(source, target):
         raise OSError(28, "No space left on device")
 

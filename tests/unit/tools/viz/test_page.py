@@ -64,7 +64,7 @@ def test_data_come_back_and_cannot_end_their_element(data, large):
     assert not set("<>&") & set(inside)
 
 
-def test_the_page_asks_for_nothing(data):
+def test_the_page_loads_nothing(data):
     text = page(data, HOSTILE)
     assert f"<title>{html.escape(HOSTILE)}</title>" in text
     assert "default-src 'none'" in text
@@ -165,7 +165,7 @@ walk();
 """
 
 
-def walked(data, folder, program, title="weft: a test"):
+def run_in_browser(data, folder, program, title="weft: a test"):
     """What the page says after a script walked through it, in a browser."""
     found = browser()
     if found is None:
@@ -188,7 +188,7 @@ def walked(data, folder, program, title="weft: a test"):
 
 
 def test_in_a_browser(data, tmp_path):
-    said = walked(data, tmp_path, WALK, HOSTILE)
+    said = run_in_browser(data, tmp_path, WALK, HOSTILE)
     assert said["errors"] == []
     assert said["ready"] == "yes" and not said["broken"] and said["hostile"]
     assert any("clean" in row for row in said["tree"])
@@ -232,7 +232,7 @@ def test_a_large_graph_is_drawn_in_part_and_says_so(tmp_path):
         before = before + x
     trace.point("rewrite", name="large", before=UOp.sink(before), after=UOp.sink(before * 2))
     stop()
-    said = walked(recorder.as_json(), tmp_path, LARGE)
+    said = run_in_browser(recorder.as_json(), tmp_path, LARGE)
     assert said["failed"] == ""
     assert 500 < said["drawn"] <= 1200 and 500 < said["again"] <= 1200
     assert "Large graph: drawn are 1,200 of 6,0" in said["note"] and "ADD 6000" in said["note"]

@@ -120,7 +120,7 @@ def test_a_whole_computation(record):
     assert "sum" in " ".join(data["nodes"]["texts"]) and data["notes"] == []
 
 
-def test_what_fails_is_recorded_with_its_error(record):
+def test_failed_steps_are_recorded_with_their_error(record):
     def fails():
         with trace.span("realize"):
             raise KeyError("x")
@@ -132,7 +132,7 @@ def test_what_fails_is_recorded_with_its_error(record):
     assert record(run)["steps"][0][5] == {"error": "KeyError"}
 
 
-def test_a_copy_stands_where_its_run_stands(record):
+def test_a_copy_replaces_its_run(record):
     def run():
         with trace.span("realize"), trace.span("run", name="copy", device="A"):
             with trace.span("copy", source="A", to="B", nbytes=3):
@@ -159,7 +159,7 @@ def test_rules_that_fire_in_a_run_are_counted_around_it(record):
     assert fired[0][0] == 1 and fired[step][0] == 2 and len(fired[step][1]) == 2
 
 
-def test_limits_are_kept_and_told(record):
+def test_limits_are_applied_and_reported(record):
     def run():
         for _ in range(5):
             with trace.span("realize", seconds=math.inf):

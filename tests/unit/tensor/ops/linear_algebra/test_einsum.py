@@ -38,7 +38,7 @@ def test_a_long_chain_is_no_product_of_all_axes():
     assert len(Tensor.einsum("ij,jk,kl->il", x, x, x).schedule()) == 2
 
 
-def test_axes_of_one_broadcast_whatever_the_order():
+def test_axes_of_one_broadcast_in_any_order():
     rng = np.random.default_rng(1)
     a, b, c = (rng.standard_normal(s).astype(np.float32) for s in ((9, 1), (8, 7), (7, 6)))
     got = Tensor.einsum("ij,jk,kl->il", Tensor(a), Tensor(b), Tensor(c)).numpy()

@@ -32,12 +32,12 @@ A, V = Tensor.ones(2, 3), Tensor.ones(3)
         (lambda: A.tensordot(A, 3), ArgumentError),
     ],
 )
-def test_what_is_refused(call: Callable[[], Any], kind: type[Exception]) -> None:
+def test_invalid_arguments(call: Callable[[], Any], kind: type[Exception]) -> None:
     with pytest.raises(kind):
         call()
 
 
-def test_what_does_not_count_may_be_nan() -> None:
+def test_unused_terms_may_be_nan() -> None:
     x = Tensor([[math.nan]])
     assert x.addmm(Tensor([[2.0]]), Tensor([[3.0]]), beta=0).tolist() == [[6.0]]
 

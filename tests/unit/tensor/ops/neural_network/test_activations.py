@@ -23,7 +23,7 @@ X = Tensor([[1.0, -2.0, 3.0]])
         (lambda: X.adaptive_max_pool2d(-1), ShapeError),
     ],
 )
-def test_what_is_refused(call: Callable[[], Any], kind: type[Exception]) -> None:
+def test_invalid_arguments(call: Callable[[], Any], kind: type[Exception]) -> None:
     with pytest.raises(kind):
         call()
 

@@ -58,7 +58,7 @@ def test_the_gradient_of_resizing_adds_each_element_at_its_place(mode: str, size
     assert any(map(scatter_add.accumulates, fills))
 
 
-def test_a_transposed_convolution_knows_who_wants_gradients() -> None:
+def test_requires_grad_of_a_transposed_convolution() -> None:
     x, w = Tensor.ones(1, 2, 3, 3), Tensor.ones(2, 1, 3, 3, requires_grad=True)
     wanted = x.conv_transpose2d(w, stride=2)
     assert wanted.requires_grad and not wanted.is_leaf
@@ -89,7 +89,7 @@ def test_averages_of_short_floats_do_not_overflow_on_the_way() -> None:
 
 
 @pytest.mark.parametrize(("padding", "left"), [((2, 0), 1.0), ((0, 2), 11.0)])
-def test_a_transposed_convolution_whose_padding_cuts_more_than_the_axis_has(padding, left) -> None:
+def test_a_transposed_convolution_with_padding_larger_than_the_axis(padding, left) -> None:
     """An element, two zeros of output_padding, and two of the three cut off."""
     x, w = Tensor([[[5.0]]]), Tensor([[[2.0]]])
     y = x.conv_transpose2d(w, Tensor([1.0]), dilation=2, stride=3, padding=[padding],

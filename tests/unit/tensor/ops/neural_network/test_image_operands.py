@@ -75,7 +75,7 @@ def test_gradients_come_through_images():
     np.testing.assert_array_equal(right.grad.numpy(), a.T @ np.ones((2, 4), np.float32))
 
 
-def test_where_there_are_no_images_all_stays():
+def test_nothing_changes_without_images():
     a, b = Tensor(numbers(2, 4), device="REF"), Tensor(numbers(4, 2), device="REF")
     assert drawn(a, b, 1, 0) == (a, b)
     whole = on(numbers(2, 4)).cast(dtypes.int)

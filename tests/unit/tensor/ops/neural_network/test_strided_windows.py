@@ -51,7 +51,7 @@ def test_other_windows_are_no_steps(shape, size, step, dilation, pads):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_gradients_add_up_what_windows_saw(case):
+def test_gradients_accumulate_over_windows(case):
     shape, size, step, pads = case
     x = Tensor(numbers(2, *shape), device="REF", requires_grad=True)
     found = windows_of_steps(x, size, step, pads)
@@ -84,7 +84,7 @@ def test_the_gradient_of_a_convolution_with_a_stride_is_one_kernel(size):
         ((1, 3), (2, 4), (0, 1), (1, 3), 2),
     ],
 )
-def test_a_transposed_convolution_adds_what_each_element_spreads(size, step, padding, more, groups):
+def test_a_transposed_convolution_accumulates_contributions(size, step, padding, more, groups):
     axes, each = len(size), 2
     x, w = numbers(2, 4, *(5, 3)[:axes]), numbers(4, each, *size)
     whole = [(n - 1) * s + k + m for n, s, k, m in zip(x.shape[2:], step, size, more)]
