@@ -84,7 +84,7 @@ def test_a_tuned_number_is_found():
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(FOLDER).as_posix())
-def test_numbers_that_were_tuned_stand_in_the_table(path):
+def test_tuned_numbers_are_in_the_table(path):
     assert list(tuned_numbers(ast.parse(path.read_text(encoding="utf-8")))) == []
 
 

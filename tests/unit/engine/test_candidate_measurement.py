@@ -35,7 +35,7 @@ def product():
     return kernel_of(Tensor.empty(4, 6, device=DEVICE) @ Tensor.empty(6, 5, device=DEVICE))
 
 
-def test_what_gives_the_same_is_timed_several_times():
+def test_correct_candidates_are_timed_several_times():
     device = registry.open(DEVICE)
     ast = product()
     trial = Measurement(ast, device)
@@ -57,7 +57,7 @@ def test_several_are_run_in_turn():
     assert 0 < first < 1 and second == float("inf") and 0 < third < 1
 
 
-def test_what_is_far_too_slow_runs_once():
+def test_slow_candidates_run_once():
     device = registry.open(DEVICE)
     ast = product()
     trial = Measurement(ast, device)
@@ -66,7 +66,7 @@ def test_what_is_far_too_slow_runs_once():
     assert len(trial.time(built, 1.0, 1e-9).seconds) == 1
 
 
-def test_wrong_results_are_told():
+def test_wrong_results_are_reported():
     device = registry.open(DEVICE)
     ast = product()
     trial = Measurement(ast, device)
@@ -80,7 +80,7 @@ def floats(dtype, *values):
     return np.array(values, dtype).tobytes()
 
 
-def test_what_the_order_of_a_sum_explains_is_no_difference():
+def test_rounding_of_reordered_sums_is_no_difference():
     many = np.linspace(-3, 3, 200_000).astype(np.float32)
     assert mismatch(dtypes.float32, (many * (1 + 1e-5)).tobytes(), many.tobytes()) == ""
     wrong = many.copy()
@@ -117,7 +117,7 @@ def test_a_second_result_may_be_right_too():
         assert trial.time(build(each, UNOPTIMIZED, device), 0.0, None).equal
 
 
-def test_what_is_written_in_place_is_put_back():
+def test_in_place_buffers_are_restored():
     device = registry.open(DEVICE)
     x = Tensor([1.0, 2.0, 3.0], device=DEVICE).realize()
     x.assign(x * 2.0 + 1.0)
@@ -144,7 +144,7 @@ def test_variables_are_as_large_as_they_may_be():
     np.testing.assert_array_equal(np.frombuffer(wanted[slot], np.float32), given.sum(0))
 
 
-def test_what_is_right_for_the_largest_value_only_is_wrong():
+def test_candidates_are_checked_for_several_variable_values():
     device = registry.open(DEVICE)
     n = Variable("n", 1, 7).bind(3)
     x = Tensor.empty(7, 2, device=DEVICE)
@@ -164,7 +164,7 @@ def test_memory_of_unknown_size_is_refused():
         Measurement(ast.substitute(endless), device)
 
 
-def test_what_is_not_legal_is_not_built():
+def test_illegal_plans_are_not_built():
     with pytest.raises(OptError):
         build(product(), Plan((Opt(OptKind.LOCAL, 0, 4),)), registry.open(DEVICE))
 

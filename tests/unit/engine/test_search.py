@@ -101,14 +101,14 @@ def test_it_goes_where_it_is_faster(scripted):
     assert found.ranked()[0].seconds == by_length(found.best)
 
 
-def test_what_is_as_fast_as_the_heuristic_does_not_replace_it(scripted):
+def test_equally_fast_plans_do_not_replace_the_heuristic(scripted):
     found, _ = scripted(sums(), seconds=lambda plan: 1.0)
     assert found.best == found.heuristic
     found, _ = scripted(sums(7), seconds=lambda plan: 0.98 if BEST in plan.opts else 1.0)
     assert found.best == found.heuristic
 
 
-def test_what_fails_is_noted_and_never_chosen(scripted):
+def test_failed_plans_are_noted_and_never_chosen(scripted):
     first, _ = scripted(sums(), seconds=by_length)
     shortest = first.best
     for script in ({"refused": (shortest,)}, {"wrong": (shortest,)}, {"crashes": (shortest,)}):
@@ -165,7 +165,7 @@ def test_the_last_word_is_that_of_runs_in_turn(scripted):
     assert "no answer" in found.notes[-1]
 
 
-def test_what_was_lucky_once_does_not_replace_the_heuristic(scripted):
+def test_an_unconfirmed_plan_does_not_replace_the_heuristic(scripted):
     class Lucky(Scripted):
         turns = 0
 
@@ -179,7 +179,7 @@ def test_what_was_lucky_once_does_not_replace_the_heuristic(scripted):
     assert found.best == found.heuristic and workers.turns == 2
 
 
-def test_plans_are_timed_in_turn_once_more_or_it_is_told_why_not(monkeypatch):
+def test_plans_are_timed_in_alternation_or_a_reason_is_given(monkeypatch):
     plans = [Plan(), Plan((BEST,))]
     workers = Scripted(seconds=by_length)
     monkeypatch.setattr(search, "workers_for", lambda *_: workers)
@@ -199,7 +199,7 @@ def test_plans_are_timed_in_turn_once_more_or_it_is_told_why_not(monkeypatch):
     assert "no room" in search.time_interleaved(sums(), device, plans, 1.0)
 
 
-def test_what_was_found_is_found_again_on_disk(scripted):
+def test_results_are_stored_on_disk(scripted):
     found, workers = scripted(sums(), seconds=by_length)
     assert workers.timed
     again, workers = scripted(sums(), seconds=by_length)
@@ -213,7 +213,7 @@ def test_what_was_found_is_found_again_on_disk(scripted):
         assert workers.timed
 
 
-def test_what_is_not_legal_any_more_is_searched_for_again(scripted):
+def test_illegal_stored_plans_are_searched_again(scripted):
     ast, device = sums(), registry.open(DEVICE)
     scripted(ast, seconds=by_length)
     wrong = Plan((Opt(OptKind.LOCAL, 0, 4),))
@@ -227,7 +227,7 @@ def test_what_is_not_legal_any_more_is_searched_for_again(scripted):
     assert scripted(ast, seconds=by_length)[1].timed
 
 
-def test_a_line_says_why_what_was_found_does_not_hold(scripted, capsys):
+def test_a_line_says_why_a_stored_plan_is_invalid(scripted, capsys):
     ast, device = sums(), registry.open(DEVICE)
     chosen = by_heuristic(loops_for(ast, device.target, True))
     for plan, heuristic, why in (
@@ -245,7 +245,7 @@ def test_a_line_says_why_what_was_found_does_not_hold(scripted, capsys):
         assert capsys.readouterr().err == ""
 
 
-def test_an_interrupt_keeps_what_was_found_and_the_next_goes_on(scripted, monkeypatch):
+def test_an_interrupt_keeps_results_and_the_next_search_continues(scripted, monkeypatch):
     ended = []
     monkeypatch.setattr(search, "stop_helpers", lambda: ended.append(True))
     longest = scripted(sums(), seconds=by_length)[0].best
@@ -280,7 +280,7 @@ def test_a_fault_of_ours_leaves_the_heuristic(scripted, monkeypatch):
     assert any("fault: " in note for note in found.notes)
 
 
-def test_a_cache_that_cannot_be_written_harms_nobody(scripted, tmp_path):
+def test_an_unwritable_cache_is_ignored(scripted, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     with settings.override(CACHE_DIR=str(blocked / "below")):
@@ -305,7 +305,7 @@ def test_another_machine_searches_for_itself(scripted, monkeypatch):
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"nonsense", b'[[true,[["old",0,1]]],1,2,3]'])
-def test_what_another_version_kept_is_a_miss(data):
+def test_entries_of_other_versions_are_misses(data):
     assert database.decoded(data) is None
 
 
@@ -322,7 +322,7 @@ def test_nothing_is_tried_twice(scripted):
     assert len(plans) == len(set(plans))
 
 
-def test_what_is_far_too_slow_to_begin_with_is_no_start(scripted):
+def test_far_slower_plans_do_not_start_a_search(scripted):
     first = Plan((Opt(OptKind.UPCAST, 0, 2),))
     quick, _ = scripted(sums(), seconds=lambda plan: 1.0 if plan.opts else 2.0)
     assert quick.heuristic.opts and first in [one.plan for one in quick.tries]
@@ -331,7 +331,7 @@ def test_what_is_far_too_slow_to_begin_with_is_no_start(scripted):
     assert first not in [one.plan for one in slow.tries]
 
 
-def test_progress_is_told_where_asked_for(scripted, capsys):
+def test_progress_is_printed_on_request(scripted, capsys):
     with settings.override(DEBUG=1):
         scripted(sums(), seconds=by_length)
     told = capsys.readouterr().err
@@ -358,7 +358,7 @@ while True:
 """
 
 
-def test_whoever_replaces_a_lost_one_is_told_everything(monkeypatch, tmp_path):
+def test_a_replacement_worker_gets_the_whole_state(monkeypatch, tmp_path):
     log = tmp_path / "log"
     helpers = Helpers("X", "bad", parallel=False)
     helpers.all = [Helper("X", "bad", [sys.executable, "-c", LOST, str(log)])]
@@ -378,7 +378,7 @@ def test_whoever_replaces_a_lost_one_is_told_everything(monkeypatch, tmp_path):
     ]  # fmt: skip
 
 
-def test_a_kernel_that_has_no_room_elsewhere_is_not_tried_here(monkeypatch):
+def test_a_kernel_that_exceeds_memory_of_workers_is_not_tried(monkeypatch):
     """What ends a helper for want of memory would end the program."""
 
     class NoHelper:

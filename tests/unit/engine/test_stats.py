@@ -13,7 +13,7 @@ def test_the_counters_count():
     assert stats.bytes > before[1] and stats.ops > before[2]
 
 
-def test_the_most_room_is_remembered():
+def test_peak_of_planned_memory():
     stats.reset()
     stats.count_intermediates(100, 250)
     stats.count_intermediates(50, 900)

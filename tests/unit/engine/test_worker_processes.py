@@ -83,7 +83,7 @@ def test_an_interrupt_leaves_no_answer_behind(bad, monkeypatch):
     assert bad.ask("who", seconds=20.0) != first
 
 
-def test_an_interrupt_ends_what_is_still_to_be_done():
+def test_an_interrupt_ends_remaining_work():
     helpers = Helpers("X", "bad", parallel=True)
     done = []
 
@@ -155,7 +155,7 @@ def test_another_device_is_not_taken():
         helper.ask("who", seconds=20.0)
 
 
-def test_what_cannot_be_started_is_told():
+def test_start_failures_are_reported():
     with pytest.raises(HelperFailed, match="no process"):
         Helper("X", "", ["/no/such/program"]).ask("who", seconds=1.0)
 
@@ -195,7 +195,7 @@ def test_a_server_answers_until_there_is_nothing():
         read_message(answers)
 
 
-def test_a_server_packs_what_it_builds():
+def test_a_server_serializes_built_kernels():
     server = Server()
     server.answer(("open", DEVICE))
     verdict, (digest, packed) = server.answer(("build", ast(), UNOPTIMIZED))

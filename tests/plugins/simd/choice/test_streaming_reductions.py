@@ -66,7 +66,7 @@ def test_columns_are_read_in_long_runs():
     assert opts[:2] == [(OptKind.VECTOR, 16), (OptKind.UPCAST, 16)]
 
 
-def test_what_is_read_again_has_tiles():
+def test_reused_operands_have_tiles():
     opts = applied(by_vector(4096, 1024, columns=64))
     assert [kind for kind, _ in opts].count(OptKind.UPCAST) == 2
 
@@ -135,7 +135,7 @@ def test_sums_of_long_rows_are_kept_while_more_rows_are_added(shape):
     ],
     ids=["in a cache", "of which nothing is known", "no room", "short rows of memory"],
 )
-def test_where_no_sums_of_rows_are_kept(shape, where):
+def test_no_partial_accumulators_of_rows(shape, where):
     assert OptKind.KEEP not in kinds(down(shape), where)
 
 

@@ -52,7 +52,7 @@ def test_conflicting_cache_lines_are_expensive():
         assert apart > beside
 
 
-def test_few_rows_of_many_vectors_wait_for_what_is_fetched():
+def test_tiles_of_few_rows_and_many_vectors_wait_for_loads():
     wide, square = fetched_cost(0.5, 7 * 64, 14, MANY), fetched_cost(0.5, 4 * 64, 20, MANY)
     assert square == 0.5 < wide
     assert fetched_cost(0.5, 0, 14, MANY) == 0.5

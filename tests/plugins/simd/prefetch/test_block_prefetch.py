@@ -92,7 +92,7 @@ def test_threads_share_two_loops_as_one():
 
 
 @pytest.mark.parametrize("shape, order", [((2, 3, 32, 64), (3, 1, 0, 2)), ((5, 64, 48), (0, 2, 1))])
-def test_what_is_copied_stays_the_same(shape, order):
+def test_copied_values_are_unchanged(shape, order):
     x = np.random.default_rng(1).standard_normal(shape, dtype=np.float32)
     found = np.zeros(x.size, np.float32)
     run_program(program_of(shape, order), [found, x.copy()])

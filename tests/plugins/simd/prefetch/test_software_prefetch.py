@@ -104,7 +104,7 @@ def test_without_a_cache_size_nothing_changes():
     assert software_prefetch.run(sink, ComputeCaps()) is sink
 
 
-def test_every_pattern_says_what_it_finds_and_into_which_cache():
+def test_every_pattern_documents_its_streams_and_its_cache():
     tables = {**software_prefetch.PRODUCT_PATTERNS, **software_prefetch.KERNEL_PATTERNS}
     assert len(tables) == 8
     for pattern in tables.values():

@@ -32,7 +32,7 @@ def test_measured_once(quick, monkeypatch):
         peaks_of(device, refresh=True)
 
 
-def test_what_a_busy_machine_reached_is_measured_again(quick, monkeypatch):
+def test_limits_of_a_busy_machine_are_measured_again(quick, monkeypatch):
     device = registry.open("REF")
     busy = iter([4.0, 3.0, 1.0, 5.0])
     monkeypatch.setattr(peaks, "time_limit_factor", lambda: next(busy))
@@ -53,7 +53,7 @@ def test_threads_that_bring_nothing_have_no_roof_of_their_own(quick, monkeypatch
     assert len(found) == roofs and found[-1].flops == more
 
 
-def test_where_time_does_not_pass_there_is_no_limit(quick, monkeypatch):
+def test_no_limits_without_a_clock(quick, monkeypatch):
     monkeypatch.setattr(peaks, "_MOST_PRODUCTS", 64)
     monkeypatch.setattr(peaks, "_MOST_COPIED", 64)
     monkeypatch.setattr(peaks, "_ENOUGH", 1.0)
@@ -61,7 +61,7 @@ def test_where_time_does_not_pass_there_is_no_limit(quick, monkeypatch):
 
 
 @pytest.mark.parametrize("size", [2, 8, 64])
-def test_the_kernels_do_what_they_are_counted_for(size):
+def test_kernels_do_the_counted_work(size):
     device = registry.open("REF")
     ast, operations = products(size, dtypes.float32)
     built = build(ast, UNOPTIMIZED, device)
@@ -79,7 +79,7 @@ def test_the_kernels_do_what_they_are_counted_for(size):
     assert trial.results(built)[1][0] == bytes(trial.content[1])
 
 
-def test_the_least_time_is_that_of_what_is_waited_for():
+def test_the_least_time_is_that_of_the_bottleneck():
     one = Peaks(flops=100.0, bandwidth=10.0)
     assert one.least(200, 1) == 2.0 and not one.is_bound_by_memory(200, 1)
     assert one.least(1, 50) == 5.0 and one.is_bound_by_memory(1, 50)
