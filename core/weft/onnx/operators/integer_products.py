@@ -22,7 +22,6 @@ from weft.onnx.operators.spatial_windows import Window, batch_and_space, window_
 from weft.onnx.registry import operator
 from weft.onnx.small_types import dtype_name
 from weft.tensor import Tensor
-from weft.tensor.ops.sliding_windows import sliding_windows
 
 Numbers = Sequence[int]
 
@@ -181,7 +180,10 @@ def _padded(x: Tensor, zero: Tensor | None, window: Window) -> Tensor:
 def _columns(x: Tensor, window: Window, group: int) -> tuple[Tensor, tuple[int, ...]]:
     """The matrix of the windows (batch, group, terms, windows), and the shape of the windows."""
     axes = len(window.kernel)
-    y = sliding_windows(x, window.kernel, window.strides, window.dilations)
+    y = x
+    for axis in range(axes):
+        y = y.unfold(2 + axis, window.extents[axis], window.strides[axis])
+        y = y[..., :: window.dilations[axis]]
     out = y.shape[2 : 2 + axes]
     y = y.permute(0, 1, *range(2 + axes, 2 + 2 * axes), *range(2, 2 + axes))
     terms = x.shape[1] // group * math.prod(window.kernel)
