@@ -124,6 +124,12 @@ class Torch(Numpy):
         """A result, row-major as weft's are."""
         return self.own(x).contiguous()
 
+    def saved(self, y: Any, x: Any) -> Any:
+        """y as an operand that the gradient of x is computed from: of a constant y weft saves no
+        intermediate result."""
+        is_saved = self.safe or y.requires_grad or not x.requires_grad
+        return y if is_saved else y.detach().requires_grad_()
+
     def leaf(self, shape: tuple[int, ...], seed: int) -> Any:
         return self.constant(shape, seed).requires_grad_()
 
@@ -141,6 +147,7 @@ class Torch(Numpy):
     def binary(self, name: str, x: Any, y: Any) -> Any:
         x, y = self.own(x), self.own(y)
         if name == "div":
+            y = self.saved(y, x)
             return self.made(x / self.own(y * y + 1))
         if name == "where":
             return self.made(self.where(x > 1, x, y))
@@ -180,6 +187,7 @@ class Torch(Numpy):
         if self.safe:
             x.copy_(self.binary(name, x, y))
         elif name == "div":
+            y = self.saved(y, x)
             x /= y * y + 1
         else:
             {"add": x.__iadd__, "mul": x.__imul__, "sub": x.__isub__}[name](y)
@@ -215,6 +223,9 @@ class Weft(Torch):
         return x
 
     made = own
+
+    def saved(self, y: Any, x: Any) -> Any:
+        return y
 
     def where(self, condition: Any, x: Any, y: Any) -> Any:
         return condition.where(x, y)
