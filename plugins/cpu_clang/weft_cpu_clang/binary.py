@@ -1,14 +1,21 @@
-"""Loaded code: the output of the compiler in this process, an object or a shared library."""
+"""Loaded code: the output of the compiler in this process, an object or a shared library.
+
+Source: Microsoft, Windows API, FreeLibrary: a file cannot be deleted while its library is loaded.
+"""
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import os
+import sys
 
 from weft.plugin import CompileError, let_through
 from weft_cpu_clang import elf
 
 _RELOCATABLE = b"\x01\x00"  # the type of an ELF object that no linker has seen
+SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+"""Of shared libraries, on this system."""
 
 
 class SharedLibrary:
@@ -21,12 +28,13 @@ class SharedLibrary:
         import tempfile
 
         self._kernel = kernel
-        handle, path = tempfile.mkstemp(prefix="weft-", suffix=".so")
+        handle, path = tempfile.mkstemp(prefix="weft-", suffix=SUFFIX)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(binary)
             self._library = ctypes.CDLL(path)
         except OSError as error:
+            os.unlink(path)
             let_through(error)
             raise CompileError(
                 "this library cannot be loaded",
@@ -34,8 +42,10 @@ class SharedLibrary:
                 because=str(error),
                 try_="clear the kernel cache (it may be damaged) and compile again",
             ) from error
-        finally:
+        try:
             os.unlink(path)
+        except PermissionError:
+            atexit.register(_free, self._library, path)
 
     def address(self, name: str) -> int:
         """Where a function starts. :raises CompileError: if the library has no such function."""
@@ -53,11 +63,21 @@ class SharedLibrary:
         return address
 
 
+def _free(library: ctypes.CDLL, path: str) -> None:
+    """Unload a library of Windows at the end of the process, and delete its file."""
+    free = ctypes.WinDLL("kernel32").FreeLibrary  # type: ignore[attr-defined]
+    free(ctypes.c_void_p(library._handle))
+    try:
+        os.unlink(path)
+    except OSError as error:
+        let_through(error)  # somebody else holds it: the system's temporary folder keeps it
+
+
 def load(binary: bytes, kernel: str) -> elf.LoadedObject | SharedLibrary:
     """The code of a kernel in memory; it stays there as long as what this gives is kept.
 
     :raises CompileError: if it is damaged.
     """
-    if binary[16:18] == _RELOCATABLE or not binary:
+    if not binary or (binary[:4] == b"\x7fELF" and binary[16:18] == _RELOCATABLE):
         return elf.LoadedObject(binary)
     return SharedLibrary(binary, kernel)

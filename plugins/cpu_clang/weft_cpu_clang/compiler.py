@@ -1,19 +1,21 @@
 """Compilation: one run of clang, source on its input and an object on its output.
 
 Several sources are compiled in one run as one translation unit (`translation_units`). Where `elf`
-cannot load objects (other processors, other systems) clang links a shared library, and the loader
-of the system loads it.
+cannot load objects (other processors, macOS, Windows) a second run links a shared library, and the
+loader of the system loads it. On macOS this is what signs the code, which Apple silicon asks for.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from weft.plugin import CompileError
 from weft_cpu_clang import elf
+from weft_cpu_clang.binary import SUFFIX
 from weft_cpu_clang.process import PROBE_SECONDS, SECONDS, TimedOut, run
-from weft_cpu_clang.toolchain import FLAGS, Toolchain
+from weft_cpu_clang.toolchain import Toolchain
 
 _PATIENT = 2
 """Compilations that may take `SECONDS` in vain; each of the others has `PROBE_SECONDS`."""
@@ -72,17 +74,19 @@ class ClangCompiler:
         return separated(self._run(arguments, source), endings)
 
     def _link(self, source: str, name: str) -> bytes:
+        """An object, and of it a shared library."""
         import tempfile
 
-        hidden = ("-nostdlib", "-fvisibility=hidden", "-ffreestanding")
-        flags = tuple(flag for flag in FLAGS if flag not in hidden)
+        hidden = ("-nostdlib", "-fvisibility=hidden")
+        arguments = tuple(one for one in self.toolchain.arguments if one not in hidden)
+        if sys.platform == "win32":
+            source = exporting(source)
+        made = self._run((*arguments, "-c", "-x", "c", "-", "-o", "-"), source)
         with tempfile.TemporaryDirectory(prefix="weft-") as folder:
-            library = Path(folder, f"{name}.so")
-            self._run(
-                (*self.toolchain.link, *flags, *self.toolchain.facts.flags, "-shared",
-                 "-x", "c", "-", "-o", str(library)),
-                source,
-            )  # fmt: skip
+            object_file, library = Path(folder, f"{name}.o"), Path(folder, name + SUFFIX)
+            object_file.write_bytes(made)
+            command = (*self.toolchain.link, "-shared", str(object_file), "-o", str(library))
+            self._run(command, "")
             return library.read_bytes()
 
     def _run(self, command: tuple[str, ...], source: str) -> bytes:
@@ -93,3 +97,15 @@ class ClangCompiler:
         except TimedOut:
             self._timed_out += 1
             raise
+
+
+def exporting(source: str) -> str:
+    """A source whose functions other modules may call, on Windows: the object tells the linker, as
+    it does of functions with ``__declspec(dllexport)``.
+
+    Source: Microsoft, PE Format, "The .drectve Section".
+    """
+    from weft_cpu_clang.translation_units import functions_of
+
+    rows = "".join(f'  ".ascii \\" -export:{name}\\"\\n"\n' for name in functions_of(source))
+    return f'{source}\n__asm__(".section .drectve,\\"yn\\"\\n"\n{rows}  ".text");\n'

@@ -17,8 +17,8 @@ from functools import cache
 from time import perf_counter
 
 from weft.plugin import DiskCache, Launch
-from weft_cpu_clang import elf
 from weft_cpu_clang.allocator import Memory
+from weft_cpu_clang.binary import load
 from weft_cpu_clang.compiler import ClangCompiler
 from weft_cpu_clang.runner import FunctionRunner
 from weft_cpu_clang.stack import elsewhere, has_room, this_thread
@@ -101,7 +101,7 @@ def replayer(toolchain: Toolchain) -> tuple[object, Callable[..., None]]:
     if binary is None:
         binary = compiler.compile(text, "weft_replay")
         _cache.put(key, binary)
-    loaded = elf.LoadedObject(binary)
+    loaded = load(binary, "weft_replay")
     return loaded, ctypes.CFUNCTYPE(None)(loaded.address("weft_replay"))
 
 
@@ -146,16 +146,14 @@ class LaunchTable:
 
     @classmethod
     def of(cls, launches: Sequence[Launch], toolchain: Toolchain) -> LaunchTable | None:
-        """A table of these; None where some are of another device or have too many arguments, or
-        where objects cannot be loaded: then they are launched one by one."""
+        """A table of these; None where some are of another device or have too many arguments: then
+        they are launched one by one."""
         for launch in launches:
             count = len(launch.handles) + len(launch.values)
             if not isinstance(launch.runner, FunctionRunner):
                 return None
             if count > WORDS_ALIKE and not launch.runner.parts:
                 return None
-        if not elf.loads_here():
-            return None
         pools = [launch.runner.pool for launch in launches]  # type: ignore[attr-defined]
         pool = next((pool for pool in pools if pool is not None), None)
         return cls(launches, replayer(toolchain), pool)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import shlex
 import signal
+import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from weft.plugin import CompileError, let_through
 
 if TYPE_CHECKING:
     from subprocess import Popen
+
+T = TypeVar("T")
 
 SECONDS = 120.0
 """Most that one compilation may take."""
@@ -92,6 +96,30 @@ class Deadline:
     def run(self, command: tuple[str, ...], source: str = "") -> bytes:
         """As `run`, within what is left."""
         return run(command, source, self._until - time.monotonic())
+
+
+class Begun(threading.Thread, Generic[T]):
+    """A call in a thread of its own: while one compiler runs another may."""
+
+    def __init__(self, call: Callable[..., T], *arguments: Any) -> None:
+        super().__init__(daemon=True)
+        self._call, self._arguments = call, arguments
+        self._result: T | None = None
+        self._error: BaseException | None = None
+        self.start()
+
+    def run(self) -> None:
+        try:
+            self._result = self._call(*self._arguments)
+        except BaseException as error:
+            self._error = error
+
+    def result(self) -> T:
+        """What the call gave. :raises BaseException: what it raised."""
+        self.join()
+        if self._error is not None:
+            raise self._error
+        return self._result  # type: ignore[return-value]
 
 
 def _kill(process: Popen[bytes]) -> None:

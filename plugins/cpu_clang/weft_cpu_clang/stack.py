@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -45,19 +46,39 @@ this_thread = _OfThread()
 
 def stack_bytes() -> int | None:
     """The size of this thread's stack; None where the system does not say."""
-    attributes = (ctypes.c_longlong * 64)()
-    start, size = ctypes.c_void_p(), ctypes.c_size_t()
+    ask = {"win32": _stack_of_windows, "darwin": _stack_of_macos}.get(sys.platform, _stack_of_posix)
     try:
-        library = ctypes.CDLL(None)
-        library.pthread_self.restype = ctypes.c_void_p
-        if library.pthread_getattr_np(ctypes.c_void_p(library.pthread_self()), attributes):
-            return None
-        library.pthread_attr_getstack(attributes, ctypes.byref(start), ctypes.byref(size))
-        library.pthread_attr_destroy(attributes)
+        return ask()
     except (AttributeError, OSError, TypeError) as error:
         let_through(error)
         return None
+
+
+def _stack_of_posix() -> int | None:
+    attributes = (ctypes.c_longlong * 64)()
+    start, size = ctypes.c_void_p(), ctypes.c_size_t()
+    library = ctypes.CDLL(None)
+    library.pthread_self.restype = ctypes.c_void_p
+    if library.pthread_getattr_np(ctypes.c_void_p(library.pthread_self()), attributes):
+        return None
+    library.pthread_attr_getstack(attributes, ctypes.byref(start), ctypes.byref(size))
+    library.pthread_attr_destroy(attributes)
     return size.value
+
+
+def _stack_of_macos() -> int:
+    library = ctypes.CDLL(None)
+    library.pthread_self.restype = ctypes.c_void_p
+    library.pthread_get_stacksize_np.restype = ctypes.c_size_t
+    size: int = library.pthread_get_stacksize_np(ctypes.c_void_p(library.pthread_self()))
+    return size
+
+
+def _stack_of_windows() -> int:
+    low, high = ctypes.c_size_t(), ctypes.c_size_t()
+    library = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined]
+    library.GetCurrentThreadStackLimits(ctypes.byref(low), ctypes.byref(high))
+    return high.value - low.value
 
 
 def has_room() -> bool:

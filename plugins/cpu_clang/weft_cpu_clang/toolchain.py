@@ -15,20 +15,18 @@ import json
 import os
 import re
 import shlex
-import threading
 import warnings
 from collections.abc import Callable, Iterator, Set
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from weft.plugin import CompileError, DeviceUnavailable, DiskCache, let_through
 from weft_cpu_clang import arm_extensions, elf
 from weft_cpu_clang.levels import NATIVE, check_family, check_runs, chosen_level, level_of
-from weft_cpu_clang.process import PROBE_SECONDS, Deadline, TimedOut
+from weft_cpu_clang.process import PROBE_SECONDS, Begun, Deadline, TimedOut
 
-T = TypeVar("T")
 Run: TypeAlias = Callable[..., bytes]
 
 VARIABLE = "WEFT_CLANG"
@@ -173,6 +171,10 @@ def candidates() -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
 
 def _words(chosen: str) -> tuple[str, ...]:
     """:raises CompileError: for a quotation that never ends."""
+    if os.name == "nt":
+        # Folders are separated by what quotes elsewhere, and their names may have spaces.
+        text = chosen.strip('"')
+        return (text,) if os.path.isfile(text) else tuple(chosen.split())
     try:
         return tuple(shlex.split(chosen))
     except ValueError as error:
@@ -322,7 +324,7 @@ def _processor() -> str:
 
 def _ask(command: tuple[str, ...], arch: str = NATIVE) -> Facts:
     run = Deadline(PROBE_SECONDS).run
-    native = _Begun(_target, run, command, arch)
+    native = Begun(_target, run, command, arch)
     try:
         said = run((*command, "--version")).decode(errors="replace").strip()
     finally:
@@ -356,7 +358,7 @@ def _ask(command: tuple[str, ...], arch: str = NATIVE) -> Facts:
     probes = {d: text for d, (macro, _, text) in PAIRS.items() if size == 64 and macro in defined}
     apart = [re.sub(r"\b([fsv])\b", rf"\1_{d}", text) for d, text in probes.items()]
     narrow = {name: _PROBE_NARROW.format(t=name) for name in ("_Float16", "__bf16")}
-    bfloat16 = _Begun(_has_bfloat16, run, command, [*flags, *bfloats], narrow["__bf16"], defined)
+    bfloat16 = Begun(_has_bfloat16, run, command, [*flags, *bfloats], narrow["__bf16"], defined)
     # Mostly there are all of these or none of the pairs: one run says so.
     try:
         all_there = _compiles(
@@ -379,30 +381,6 @@ def _ask(command: tuple[str, ...], arch: str = NATIVE) -> Facts:
     halves_work = half, bfloat16.result()
     level = level_of(defined)
     return Facts(version, *halves_work, size, count, fused, tuple(flags), pairs, far, masked, level)
-
-
-class _Begun(threading.Thread, Generic[T]):
-    """A call in a thread of its own: while one compiler runs another may."""
-
-    def __init__(self, call: Callable[..., T], *arguments: Any) -> None:
-        super().__init__(daemon=True)
-        self._call, self._arguments = call, arguments
-        self._result: T | None = None
-        self._error: BaseException | None = None
-        self.start()
-
-    def run(self) -> None:
-        try:
-            self._result = self._call(*self._arguments)
-        except BaseException as error:
-            self._error = error
-
-    def result(self) -> T:
-        """What the call gave. :raises BaseException: what it raised."""
-        self.join()
-        if self._error is not None:
-            raise self._error
-        return self._result  # type: ignore[return-value]
 
 
 def _target(run: Run, command: tuple[str, ...], arch: str) -> tuple[list[str], set[str], bool]:

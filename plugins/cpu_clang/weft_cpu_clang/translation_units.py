@@ -52,6 +52,12 @@ def endings(sources: Sequence[str]) -> list[str]:
     return [f"_of_source_{number}" for number in range(len(sources))]
 
 
+def functions_of(source: str) -> list[str]:
+    """The names of the functions that a source defines for others."""
+    found = _DEFINED.finditer(source)
+    return list(dict.fromkeys(m[1] for m in found if not m[0].startswith("static")))
+
+
 def _renamed(source: str, ending: str) -> str:
     names = dict.fromkeys(_DEFINED.findall(source))
     before = "".join(f"#define {name} {name}{ending}\n" for name in names)

@@ -1,0 +1,367 @@
+"""The C of the thread pool: one algorithm, and the threads of three kinds of systems.
+
+Linux sleeps on a word (futex). Other systems with POSIX threads, macOS among them, sleep on a
+condition variable under a mutex, and so does Windows, under a slim lock. These work on every
+version of those systems; calls that sleep on a word are private on macOS before 14.4.
+
+Source: U. Drepper, "Futexes are tricky" (2011); POSIX.1-2017, pthread_cond_wait; Microsoft, Windows
+API, Slim Reader/Writer Locks, Condition Variables.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+MOST = 256
+STACK = 16 << 20
+"""Bytes of a worker's stack: kernels keep packed operands there. Only what is touched is used."""
+
+TURNS = 100
+"""Looks at a word before a thread sleeps on it: a few microseconds."""
+ATTENTIVE = 20_000
+"""The same of a worker while launches in a row are under way, and at most for as long as it worked
+before: the better part of a millisecond."""
+PATIENT = 2_000
+"""The same of the launching thread, while others finish the last parts."""
+
+LINUX, POSIX, WINDOWS = "linux", "posix", "windows"
+_FUTEX = {"x86_64": 202, "aarch64": 98}
+"""The number of the system call, on Linux."""
+
+_POOL = """\
+typedef long long word;
+typedef unsigned int u32;
+typedef void kernel(const word*, word, word);
+#define MOST %(most)d
+#define OPEN 0x80000000u   /* parts are to be had: workers may join */
+#define ASLEEP 0x40000000u /* the launching thread sleeps until the last worker has left */
+
+/* What threads wait for stands in cache lines of its own. */
+static _Alignas(64) _Atomic u32 epoch;   /* one more for every launch */
+static _Atomic u32 attending;            /* how many rows of launches are under way */
+static _Alignas(64) _Atomic u32 members; /* flags, and how many workers are at it */
+static _Alignas(64) _Atomic u32 sleepers;
+static _Atomic u32 busy, stop, workers; /* the last: how many there shall be */
+static u32 made;                        /* how many there are; of whoever has `busy`, like these */
+static kernel* job;
+static const word* arguments;
+static word parts;
+static void* threads[MOST];
+
+/* Parts that follow one another, for one thread to begin with; the others help when theirs are
+   done. So a thread works beside what it wrote, mostly on what it wrote in the kernel before. */
+typedef struct {
+  _Alignas(64) _Atomic word next; /* the first part that nobody has taken */
+  word end;
+} lane;
+static lane lanes[MOST];
+static word lane_count;
+
+/* Of the system: to sleep while a word has a value, to wake threads that sleep on it; to start the
+   threads from a number up to another, and say how many there are then; to wait for the end of one;
+   to let others run; what must be done before all of that, again in a child of fork. */
+static void await(_Atomic u32* place, u32 value);
+static void wake(_Atomic u32* place, int most);
+static u32 start(u32 first, u32 end);
+static void end(u32 number);
+static void yield(void);
+static void prepare(void);
+
+static inline void relax(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+/* Time that passes evenly, of whatever unit. */
+static inline word ticks(void) {
+#if defined(__x86_64__)
+  return (word)__builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+  word now;
+  __asm__ volatile("mrs %%0, cntvct_el0" : "=r"(now));
+  return now;
+#endif
+}
+
+static void lay_out(word all) {
+  parts = all;
+  lane_count = all < (word)workers + 1 ? all : (word)workers + 1;
+  for (word i = 0; i < lane_count; i++) {
+    lanes[i].next = all * i / lane_count;
+    lanes[i].end = all * (i + 1) / lane_count;
+  }
+}
+
+static void take_parts(word self) {
+  kernel* f = job;
+  const word *a = arguments, all = parts;
+  for (word i = 0; i < lane_count; i++) {
+    lane* l = &lanes[(self + i) %% lane_count];
+    for (word part; l->next < l->end && (part = l->next++) < l->end;) f(a, part, all);
+  }
+}
+
+static int is_left(void) {
+  for (word i = 0; i < lane_count; i++)
+    if (lanes[i].next < lanes[i].end) return 1;
+  return 0;
+}
+
+static int join(void) {
+  u32 now = members;
+  while (now & OPEN)
+    if (__c11_atomic_compare_exchange_weak(&members, &now, now + 1, 5, 5)) return 1;
+  return 0;
+}
+
+static void work(word self) {
+  for (;;) {
+    u32 seen = epoch;
+    word began = ticks(), worked = 0;
+    if (join()) {
+      /* whoever wakes up wakes others: the launching thread has better things to do */
+      if (sleepers && is_left()) wake(&epoch, 2);
+      take_parts(self);
+      worked = ticks() - began;
+      if (--members == ASLEEP) wake(&members, 1);
+    }
+    if (stop) return;
+    /* The next kernel often follows at once, and to be woken takes long beside one that does not:
+       so a worker stays awake for a few microseconds, for as long as it has just worked (it wastes
+       no more than it was of use), and within a row of launches. */
+    word until = ticks() + worked;
+    for (int turn = 0; epoch == seen; turn++) {
+      if (turn >= %(turns)d && !attending && ticks() >= until) break;
+      if (turn >= %(attentive)d) break;
+      relax();
+    }
+    if (epoch == seen) {
+      sleepers++;
+      await(&epoch, seen);
+      sleepers--;
+    }
+  }
+}
+
+/* Run all parts of a kernel; they are done when this returns. */
+void weft_spread(kernel* f, const word* a, word count) {
+  u32 no = 0;
+  if (count < 2 || !workers || stop ||
+      !__c11_atomic_compare_exchange_strong(&busy, &no, 1, 5, 5)) {
+    f(a, 0, 1);
+    return;
+  }
+  if (made < workers) made = workers = start(made, workers);
+  job = f, arguments = a;
+  lay_out(count);
+  members = OPEN;
+  epoch++;
+  if (sleepers) wake(&epoch, count > 2 ? 2 : 1);
+  take_parts(0);
+  u32 left = __c11_atomic_fetch_and(&members, ~OPEN, 5) & ~OPEN;
+  for (int turn = 0; left && turn < %(patient)d; turn++, left = members) relax();
+  if (left) {
+    left = __c11_atomic_fetch_or(&members, ASLEEP, 5) | ASLEEP;
+    for (; left != ASLEEP; left = members) await(&members, left);
+  }
+  members = 0;
+  busy = 0;
+}
+
+/* A row of launches begins that have at most so many parts: as many workers as that had better be
+   awake. With 0 it ends. */
+void weft_attend(word most) {
+  if (!most) {
+    attending--;
+    return;
+  }
+  attending++;
+  if (sleepers && !stop) {
+    epoch++;
+    wake(&epoch, (int)most - 1);
+  }
+}
+
+/* How many threads besides the launching one; there are none yet, or this is a child of fork. */
+void weft_threads(word count) {
+  made = 0, workers = (u32)count;
+  epoch = attending = members = sleepers = busy = stop = 0;
+  prepare();
+}
+
+/* Have them finish what they do, and end. Launches after this use no other thread. */
+void weft_stop(void) {
+  u32 no = 0;
+  stop = 1;
+  while (!__c11_atomic_compare_exchange_strong(&busy, &no, 1, 5, 5)) {
+    no = 0;
+    yield();
+  }
+  epoch++;
+  wake(&epoch, MOST);
+  for (u32 i = 0; i < made; i++) end(i);
+  made = workers = 0;
+  busy = 0;
+}
+"""
+
+_OF_POSIX = """
+extern int pthread_create(void*, const void*, void* (*)(void*), void*);
+extern int pthread_join(void*, void**);
+extern int pthread_attr_init(void*);
+extern int pthread_attr_destroy(void*);
+extern int pthread_attr_setstacksize(void*, unsigned long);
+extern int pthread_sigmask(int, const void*, void*);
+extern int sched_yield(void);
+
+static void* run(void* self) {
+  work((word)self);
+  return 0;
+}
+
+static u32 start(u32 first, u32 end) {
+  word attributes[32], old[32], all[32];
+  for (int i = 0; i < 32; i++) all[i] = -1;
+  if (pthread_attr_init(attributes)) return 0;
+  pthread_attr_setstacksize(attributes, %(stack)d);
+  pthread_sigmask(%(set_mask)d, all, old); /* signals are for the threads that Python knows */
+  for (; first < end; first++)
+    if (pthread_create(&threads[first], attributes, run, (void*)(word)(first + 1))) break;
+  pthread_sigmask(%(set_mask)d, old, 0);
+  pthread_attr_destroy(attributes);
+  return first;
+}
+
+static void end(u32 number) { pthread_join(threads[number], 0); }
+static void yield(void) { sched_yield(); }
+"""
+
+_FUTEXES = """
+extern long syscall(long, ...);
+static void await(_Atomic u32* place, u32 value) { syscall(%(futex)d, place, 128, value, 0L); }
+static void wake(_Atomic u32* place, int most) { syscall(%(futex)d, place, 129, most); }
+static void prepare(void) {}
+"""
+
+_CONDITIONS = """
+extern int pthread_mutex_init(void*, const void*);
+extern int pthread_mutex_lock(void*);
+extern int pthread_mutex_unlock(void*);
+extern int pthread_cond_init(void*, const void*);
+extern int pthread_cond_wait(void*, void*);
+extern int pthread_cond_signal(void*);
+extern int pthread_cond_broadcast(void*);
+static word lock[16], workers_wait[16], launcher_waits[16]; /* longer than of any system */
+
+static word* condition(_Atomic u32* place) {
+  return place == &epoch ? workers_wait : launcher_waits;
+}
+
+static void await(_Atomic u32* place, u32 value) {
+  pthread_mutex_lock(lock);
+  if (*place == value) pthread_cond_wait(condition(place), lock);
+  pthread_mutex_unlock(lock);
+}
+
+static void wake(_Atomic u32* place, int most) {
+  pthread_mutex_lock(lock); /* whoever has compared the word already sleeps */
+  if (most >= MOST) pthread_cond_broadcast(condition(place));
+  else
+    for (int i = 0; i < most; i++) pthread_cond_signal(condition(place));
+  pthread_mutex_unlock(lock);
+}
+
+static void prepare(void) {
+  pthread_mutex_init(lock, 0);
+  pthread_cond_init(workers_wait, 0);
+  pthread_cond_init(launcher_waits, 0);
+}
+"""
+
+_OF_WINDOWS = """
+extern void* CreateThread(void*, word, u32 (*)(void*), void*, u32, u32*);
+extern u32 WaitForSingleObject(void*, u32);
+extern int CloseHandle(void*);
+extern int SwitchToThread(void);
+extern void AcquireSRWLockExclusive(void**);
+extern void ReleaseSRWLockExclusive(void**);
+extern int SleepConditionVariableSRW(void**, void**, u32, u32);
+extern void WakeConditionVariable(void**);
+extern void WakeAllConditionVariable(void**);
+static void *lock, *workers_wait, *launcher_waits; /* zeros are their initial state */
+
+static void** condition(_Atomic u32* place) {
+  return place == &epoch ? &workers_wait : &launcher_waits;
+}
+
+static void await(_Atomic u32* place, u32 value) {
+  AcquireSRWLockExclusive(&lock);
+  if (*place == value) SleepConditionVariableSRW(condition(place), &lock, 0xFFFFFFFFu, 0);
+  ReleaseSRWLockExclusive(&lock);
+}
+
+static void wake(_Atomic u32* place, int most) {
+  AcquireSRWLockExclusive(&lock); /* whoever has compared the word already sleeps */
+  if (most >= MOST) WakeAllConditionVariable(condition(place));
+  else
+    for (int i = 0; i < most; i++) WakeConditionVariable(condition(place));
+  ReleaseSRWLockExclusive(&lock);
+}
+
+static u32 run(void* self) {
+  work((word)self);
+  return 0;
+}
+
+static u32 start(u32 first, u32 end) {
+  /* 0x10000: the size is what is reserved of addresses, not of memory */
+  for (; first < end; first++) {
+    threads[first] = CreateThread(0, %(stack)d, run, (void*)(word)(first + 1), 0x10000, 0);
+    if (!threads[first]) break;
+  }
+  return first;
+}
+
+static void end(u32 number) {
+  WaitForSingleObject(threads[number], 0xFFFFFFFFu);
+  CloseHandle(threads[number]);
+}
+
+static void yield(void) { SwitchToThread(); }
+static void prepare(void) {}
+"""
+
+_PARTS = {
+    LINUX: (_POOL, _OF_POSIX, _FUTEXES),
+    POSIX: (_POOL, _CONDITIONS, _OF_POSIX),
+    WINDOWS: (_POOL, _OF_WINDOWS),
+}
+
+
+def this_system() -> str:
+    """Which kind of threads this system has: LINUX, POSIX or WINDOWS."""
+    if sys.platform == "win32":
+        return WINDOWS
+    is_linux = sys.platform.startswith("linux") and os.uname().machine in _FUTEX
+    return LINUX if is_linux else POSIX
+
+
+def source(system: str | None = None) -> str:
+    """The C of the pool for a kind of system; None: for this one."""
+    system = system or this_system()
+    values = {
+        "most": MOST,
+        "stack": STACK,
+        "turns": TURNS,
+        "attentive": ATTENTIVE,
+        "patient": PATIENT,
+        "futex": _FUTEX[os.uname().machine] if system == LINUX else 0,
+        # Windows has no signal masks
+        "set_mask": int(getattr(signal, "SIG_SETMASK", 0)),
+    }
+    return "".join(_PARTS[system]) % values
