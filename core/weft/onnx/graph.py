@@ -105,6 +105,7 @@ class Node:
     :ivar attributes: Python values by name; a subgraph is a `Graph`.
     :ivar references: for nodes of functions: name of an attribute -> the function's attribute that
         gives its value.
+    :ivar message: the message of the file; a function body of a schema may depend on it.
     """
 
     op: str
@@ -116,6 +117,7 @@ class Node:
     attributes: dict[str, Any] = field(default_factory=dict)
     references: dict[str, str] = field(default_factory=dict)
     context: Context = field(default_factory=Context)
+    message: Any = None
 
     def host(self, value: Any) -> np.ndarray:
         """Return the value of an input as a NumPy array. A tensor is computed and copied.

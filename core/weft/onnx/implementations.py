@@ -45,7 +45,7 @@ class Implementations:
         register_all()
         self._functions = model.functions
         self._found: dict[Node, Implementation] = {}
-        self._schemas = Schemas(model.context)
+        self._schemas = Schemas(model)
         self._schema_bodies: dict[Any, Graph | None] = {}
         self._missing: dict[tuple[str, str, int], Node] = {}
         self._open: list[tuple[str, str]] = []

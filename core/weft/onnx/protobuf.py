@@ -143,7 +143,6 @@ class _Place:
 
     opsets: Mapping[str, int]
     outer: frozenset[str] = frozenset()
-    is_function: bool = False
 
 
 class Parser:
@@ -196,13 +195,16 @@ class Parser:
 
     def function(self, proto: Any, outer: Mapping[str, int]) -> Function:
         """Convert a function of a model, or of an operator's schema."""
-        opsets = dict(outer) | self._opsets(proto.opset_import)
-        place = _Place(opsets, is_function=True)
+        opsets = dict(outer) | (self._opsets(proto.opset_import) if proto.opset_import else {})
         self._no_duplicates(proto.input, f"inputs of the function {proto.name}")
+        produced = [name for each in proto.node for name in each.output if name]
+        self._no_duplicates([*proto.input, *produced], f"values of the function {proto.name}")
+        place = _Place(opsets, frozenset([*proto.input, *produced]))
         nodes = [self.node(each, place) for each in proto.node]
         ordered = in_order_of_evaluation(nodes, set(proto.input), self._invalid)
-        defined = {*proto.input, *(name for node in ordered for name in node.outputs)}
-        self._all_defined(proto.output, defined, f"outputs of the function {proto.name}")
+        self._all_defined(
+            proto.output, {*proto.input, *produced}, f"outputs of the function {proto.name}"
+        )
         defaults = {each.name: self.attribute(each, place) for each in proto.attribute_proto}
         return Function(
             canonical(proto.domain), proto.name, tuple(proto.input), tuple(proto.output),
@@ -222,7 +224,7 @@ class Parser:
         clash = {each.name for each in inputs}.intersection(produced)
         if clash:
             raise self._invalid(f"a node computes the input {sorted(clash)[0]!r} again")
-        inner = _Place(place.opsets, outer | frozenset(produced), place.is_function)
+        inner = _Place(place.opsets, outer | frozenset(produced))
         nodes = []
         for each in proto.node:
             node = self.node(each, inner)
@@ -277,7 +279,7 @@ class Parser:
                 attributes[each.name] = self.attribute(each, place)
         return Node(
             proto.op_type, domain, proto.name, place.opsets.get(domain, 1), tuple(proto.input),
-            tuple(proto.output), attributes, references, self._context,
+            tuple(proto.output), attributes, references, self._context, proto,
         )  # fmt: skip
 
     # ---- attributes and types -------------------------------------------------------------------

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from weft.base.interrupts import let_through
-from weft.onnx.errors import OnnxError
 from weft.onnx.external_data import ExternalData
-from weft.onnx.graph import ELEMENT_TYPES, Context, Function, Graph, Node
+from weft.onnx.graph import ELEMENT_TYPES, Function, ModelGraph, Node
 from weft.onnx.protobuf import Parser, import_onnx
 from weft.onnx.small_types import Coded, dtype_name
 from weft.tensor import Tensor
@@ -24,9 +23,10 @@ _NUMBERS = {name: number for number, name in ELEMENT_TYPES.items()}
 class Schemas:
     """The schemas of the installed package `onnx`."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, model: ModelGraph) -> None:
         self._onnx = import_onnx()
-        self._context = context
+        self._context = model.context
+        self._opsets = {"": self._onnx.defs.onnx_opset_version()} | model.opsets
         self._known: dict[tuple[str, str, int], Any] = {}
 
     def has_body(self, node: Node) -> bool:
@@ -50,8 +50,13 @@ class Schemas:
             proto.ParseFromString(text)
         else:
             return None
+        defaults = [each.default_value for each in schema.attributes.values()]
+        names = {each.name for each in proto.attribute_proto}
+        proto.attribute_proto.extend(
+            each for each in defaults if each.type and each.name not in names
+        )
         parser = Parser(self._onnx, ExternalData(None, node.op), node.op, self._context)
-        return parser.function(proto, {node.domain: node.opset})
+        return parser.function(proto, self._opsets | {node.domain: node.opset})
 
     def type_of(self, value: Any) -> Any:
         """Return element type and rank of a value, which a body may depend on."""
@@ -73,17 +78,11 @@ class Schemas:
 
     def _node_proto(self, node: Node) -> bytes:
         """Return the message of a node, serialized."""
-        if any(isinstance(each, Graph) for each in node.attributes.values()):
-            raise OnnxError(f"{node.op} has subgraphs", asked=str(node))
-        helper, numpy_helper = self._onnx.helper, self._onnx.numpy_helper
-        attributes = {
-            name: numpy_helper.from_array(each) if isinstance(each, np.ndarray) else each
-            for name, each in node.attributes.items()
-        }
-        made = helper.make_node(
-            node.op, list(node.inputs), list(node.outputs), domain=node.domain, **attributes
-        )
-        return made.SerializeToString()
+        if node.message is None:
+            raise node.refuse(
+                "its function body depends on a message that is not there", "load a file"
+            )
+        return node.message.SerializeToString()
 
     def _type_proto(self, kind: Any) -> bytes:
         if kind is None:

@@ -1,9 +1,10 @@
-"""Traced segments: the nodes of a graph between those that read values are replayed by `jit`.
+"""Traced segments: the nodes of a graph that read no values are replayed by `jit`.
 
 A node whose result shape or control flow depends on the value of a tensor (NonZero, If, Loop)
-divides its graph. Each part between two such nodes is one segment: a function of the values that
-flow in, traced and replayed. The first evaluation with new shapes runs node by node; it shows which
-nodes read values, and computes the constants.
+divides its graph. What needs no such node is one segment: a function of the values that flow in,
+traced and replayed. What needs the results of one such node is the next segment, and so on. The
+first evaluation with new shapes runs node by node; it shows which nodes read values, and computes
+the constants.
 
 Source: PyTorch, TorchDynamo (graph breaks).
 """
@@ -75,18 +76,27 @@ class SegmentedInterpreter(Interpreter):
         return found[1]
 
     def _divided(self, graph: Graph) -> list[Segment]:
-        parts: list[list[Node]] = [[]]
-        for node in graph.nodes:
-            if self._reads(node):
-                parts.extend([[node], []])
-            else:
-                parts[-1].append(node)
+        parts = self._parts(graph)
         later = {each.name for each in graph.outputs}
         segments = []
-        for part in reversed([part for part in parts if part]):
+        for part in reversed(parts):
             segments.append(self._segment(graph, part, later))
             later.update(name for node in part for name in used_names(node))
         return segments[::-1]
+
+    def _parts(self, graph: Graph) -> list[list[Node]]:
+        """Divide the nodes by the number of reading nodes that must run before them.
+
+        The parts of one number are one segment, then its reading nodes one by one.
+        """
+        level_of: dict[str, int] = {}
+        parts: dict[tuple[int, int], list[Node]] = {}
+        for place, node in enumerate(graph.nodes):
+            level = max((level_of.get(name, 0) for name in used_names(node)), default=0)
+            reads = self._reads(node)
+            parts.setdefault((level, place + 1 if reads else 0), []).append(node)
+            level_of.update(dict.fromkeys(node.outputs, level + reads))
+        return [parts[key] for key in sorted(parts)]
 
     def _segment(self, graph: Graph, part: Sequence[Node], later: set[str]) -> Segment:
         if len(part) == 1 and self._reads(part[0]):
