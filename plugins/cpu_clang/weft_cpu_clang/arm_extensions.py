@@ -1,4 +1,4 @@
-"""aarch64 architecture extensions: which of them a target has, and which this processor executes.
+"""Architecture extensions: which of them an aarch64 target has, and this processor executes.
 
 A target is named as in clang's ``-march``: an architecture version, then its extensions, such as
 ``armv8.2-a+fp16+dotprod``. Linux says in the auxiliary vector what a processor executes.

@@ -1,6 +1,6 @@
 """Loaded code: the output of the compiler in this process, an object or a shared library.
 
-Source: Microsoft, Windows API, FreeLibrary: a file cannot be deleted while its library is loaded.
+Windows deletes no file while its library is loaded: such files are deleted at the end.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Object loading: load a relocatable ELF object without a linker or a file.
-Also: JIT compilation.
+Also: JIT linking.
 
 Every offset is checked against the size of the object: a damaged object is a CompileError, never a
 crash. Code is mapped writable, filled, and then made executable and read-only. It is never both.

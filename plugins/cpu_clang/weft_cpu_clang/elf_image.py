@@ -1,5 +1,5 @@
 """Object linking: lay out the sections of a relocatable ELF object, and apply its relocations.
-Also: JIT linking, relocation.
+Also: relocation.
 
 Code and constants come first, then stubs and the global offset table; data that kernels write is on
 pages of its own. The image may be for another processor than this one: nothing is executed here.

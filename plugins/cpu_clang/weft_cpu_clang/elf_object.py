@@ -1,5 +1,4 @@
-"""Object reading: the sections, symbols and relocations of a relocatable ELF object, for x86-64 or
-aarch64.
+"""Object reading: the sections, symbols and relocations of a relocatable ELF object.
 
 Every offset is checked against the size of the object: a damaged object is a CompileError.
 

@@ -1,4 +1,4 @@
-"""Relocations of x86-64.
+"""Relocations of x86-64: data, and addresses relative to the next instruction.
 
 Source: System V Application Binary Interface, AMD64 Architecture Processor Supplement, section 4.4.
 """

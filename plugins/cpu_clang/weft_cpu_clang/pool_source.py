@@ -1,4 +1,4 @@
-"""The C of the thread pool: one algorithm, and the threads of three kinds of systems.
+"""Thread pool source: one algorithm in C, and the threads of three kinds of systems.
 
 Linux sleeps on a word (futex). Other systems with POSIX threads, macOS among them, sleep on a
 condition variable under a mutex, and so does Windows, under a slim lock. These work on every
