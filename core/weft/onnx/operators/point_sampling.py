@@ -19,15 +19,15 @@ Bound = Callable[[Tensor, int], Tensor]
 def values_at(x: Tensor, indices: Sequence[Tensor], batch: Tensor | None = None) -> Tensor:
     """Return the elements of (batch, channels, *space) at integer indices inside of the image.
 
-    :param indices: (samples, *points) for each spatial axis.
+    :param indices: (samples, *points) for each spatial axis, or shapes that broadcast to it.
     :param batch: the image that each sample reads; None: sample i reads image i.
     :returns: (samples, channels, *points).
     """
     images, channels, *sizes = x.shape
-    points = tuple(indices[0].shape)
     place = indices[0].cast(dtypes.int32)
     for index, size in zip(indices[1:], sizes[1:], strict=True):
         place = place * size + index.cast(dtypes.int32)
+    points = tuple(place.shape)
     area = 1
     for size in sizes:
         area = area * size
