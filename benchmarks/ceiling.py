@@ -1,9 +1,9 @@
 """What one machine can do at most: multiply-adds a second, and bytes copied a second.
 
-Two loops in C, compiled when asked for by gcc or the toolchain wheel's clang: fused multiply-adds
+Two loops in C, compiled on demand by gcc or the toolchain wheel's clang: fused multiply-adds
 on twelve vectors that never leave their registers, and copies of arrays far larger than the last
 cache, as they are written (the cache reads what it is about to overwrite) and past it. The best of
-several runs counts, on as many threads as are asked for.
+several runs counts, on a given number of threads.
 
     python benchmarks/ceiling.py [THREADS [ARCH]]
 
@@ -140,7 +140,7 @@ def measured(threads: int = 1, arch: str | None = None) -> Ceiling | None:
         starts = []
         for block in memory:
             address = ctypes.addressof((ctypes.c_char * len(block)).from_buffer(block))
-            ctypes.memset(address, 1, len(block))  # pages that nobody wrote to are all one page
+            ctypes.memset(address, 1, len(block))  # pages without a write are all one page
             starts.append(address + -address % width)
         share = SIZE // width // threads
         rates = []

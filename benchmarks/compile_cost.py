@@ -4,7 +4,7 @@
 a process of its own, round by round in turn, and writes the least times to
 benchmarks/compile_cost.md. `--only` and `--peers` choose.
 
-ready     from a program whose parameters stand in memory to the first result: tracing, scheduling,
+ready     from a program whose parameters are in memory to the first result: tracing, scheduling,
           generating code, compiling it, and one run
 process   from the start of the process to its end, with imports (and parameters, all zero)
 CPU       seconds of CPU time of "ready", with those of the compilers that were started: what the

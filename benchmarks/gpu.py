@@ -1,4 +1,4 @@
-"""How near a GPU's limits weft gets, beside PyTorch on the same GPU: one command.
+"""How near a GPU's limits weft gets, compared with PyTorch on the same GPU: one command.
 
     python benchmarks/gpu.py                    # an hour's question in a few minutes
     python benchmarks/gpu.py --only matmul      # cases whose name holds this
@@ -112,7 +112,7 @@ def timed(case: Case, made: list[Tensor], turns: int) -> tuple[float, list[Resul
 
 
 def usage(runner: Any, block: Any) -> Result:
-    """Registers, shared memory and blocks at a time, where the device's plugin tells."""
+    """Registers, shared memory and blocks at a time, where the device's plugin reports them."""
     context = getattr(runner, "context", None)
     if not hasattr(context, "usage"):
         return {}

@@ -45,7 +45,7 @@ class Case:
     exact: bool = True
 
     def precision(self) -> AbstractContextManager[Any] | None:
-        """How weft is told what the peer is told; None if it cannot be told."""
+        """The peer's setting in weft; None if weft lacks it."""
         if self.exact:
             return nullcontext()
         if all(setting.name != "MATMUL_PRECISION" for setting in settings.table()):

@@ -6,7 +6,7 @@
 
 The most informative stages come first. Nothing is installed: packages of the checkout are found as
 `without_installing.py` describes them. Each stage writes NAME.log to the folder; summary.md has the
-closing line, the outcome and the seconds of each, and is written anew after every stage, so that
+closing line, the outcome and the seconds of each, and is rewritten after every stage, so that
 what was reached is kept if the time ends. Exit status: 0 if all stages passed.
 """
 
@@ -98,7 +98,7 @@ def summary(rows: Sequence[tuple[str, str, str, float]]) -> str:
 
 
 def main() -> int:
-    """Run the stages that were asked for; 0 if all passed."""
+    """Run the selected stages; 0 if all passed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("gpu-checks"), help="folder for results")
     parser.add_argument("--only", nargs="+", default=[], metavar="STAGE", help="these stages")

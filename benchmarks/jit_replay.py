@@ -121,7 +121,7 @@ def torch() -> Jobs:
 
 
 def jax() -> Jobs:
-    """`jax.jit`, waited for. Its chain would become one kernel if it were written out."""
+    """`jax.jit`, waited for. Its chain would become one kernel if it were unrolled."""
     import jax as library
     from jax import lax
 

@@ -7,7 +7,7 @@ Nothing is computed and nothing is timed.
 kernels  launches; copies between devices are not counted
 moved    bytes: what a kernel loads and stores, of one buffer at most its size each way, so that a
          value that is read again from a cache costs once
-flops    arithmetic in kernels, every turn of every loop; addresses are none; a multiply-add is two
+flops    arithmetic in all iterations of kernels, without addresses; a multiply-add is two
 ideal    bytes: each input once and each output once. flops: every node of the tensor graph once for
          each of its elements (reduces: of what they read; a multiply-add
          two), as if each were a kernel
@@ -140,7 +140,7 @@ def work(peer: str, names: Sequence[str]) -> None:
     """Count every program with one peer; a line of JSON for each."""
     tensor, count = PEERS[peer]()
     tensor.manual_seed(0)
-    tensor.rand(2).realize()  # whatever a generator makes once
+    tensor.rand(2).realize()  # the state of a generator
     for program in PROGRAMS:
         if not names or program.name in names:
             try:
@@ -203,7 +203,7 @@ def line(program: Program, own: dict[str, Any], other: dict[str, Any]) -> str:
 
 
 def table(own: dict[str, Any], other: dict[str, Any]) -> str:
-    """Markdown: a row for each program that weft was asked for."""
+    """Markdown: a row for each selected program."""
     head = (
         "| program | weft | goal | tinygrad | moved | tinygrad | ideal | flops | tinygrad | ideal |"
     )

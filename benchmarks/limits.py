@@ -4,11 +4,11 @@
 round with every peer in turn, and writes medians, rates and ratios to benchmarks/results/limits.md;
 `--threads 2` gives each two cores. How the peers run what they are given is in `limit_peers.py`.
 Results are compared; one that differs gets no figure. A peer that takes longer than `--limit`
-seconds to prepare or to run a workload is ended, begun anew with the next one, and called over the
+seconds to prepare or to run a workload is ended, restarted with the next one, and called over the
 limit. The file is written after every workload, so that a run that is stopped leaves what it has.
 
 `--random 40 --seed 1` draws 40 workloads of `random_workloads.py` instead. `--arch x86-64-v3` holds
-every peer that can be told so to that level of the processor, and measures the limit there.
+every peer that has such an option to that level of the processor, and measures the limit there.
 `--beside FOLDER` times another checkout of weft in the same rounds.
 
 Peers: `python -m pip install numpy torch==2.15.0 jax tinygrad==0.14.0`; torch.compile needs g++.
@@ -306,7 +306,7 @@ def report(
 
 
 def time_interleaved(workers: list[Worker], turn: int) -> list[Worker]:
-    """In another order each round (the turn's number is the seed), so that none always follows the
+    """In another order each round (its number is the seed), so that none always follows the
     same peer: what that one left in the caches, and the clock that the processor has after it,
     would be that one's doing."""
     return random.Random(turn).sample(workers, len(workers))

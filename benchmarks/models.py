@@ -20,7 +20,7 @@ Network = Callable[..., Any]
 
 VOCABULARY, WIDTH, HEADS, LAYERS = 50257, 768, 12, 12
 PLACES = 256  # of the cache of keys and values
-FILLED = 128  # of these, before the token that is asked for
+FILLED = 128  # of these, before the generated token
 
 
 @dataclass(frozen=True)

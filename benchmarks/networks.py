@@ -1,4 +1,4 @@
-"""Whole networks over memory that holds nothing, for whoever has a Tensor like weft's.
+"""Whole networks over uninitialized memory, for any Tensor class with weft's method names.
 
 Both lazy peers name their methods alike, so that one text serves both. Parameters are
 `Tensor.empty`: what is measured here is the graph, its kernels and what they cost to make, never

@@ -5,7 +5,7 @@ round in turn, and writes the least times to benchmarks/overhead.md.
 
 record       one lazy operation on a tensor, until its node is there
 a + b        sixteen numbers, recorded and computed, again and again
-step         a training step of the demo's network (see peers.py), recorded and run anew
+step         a training step of the demo's network (see peers.py), recorded and run again
 kernels      of that, the time in kernels
 captured     the same step where the peer replays it without recording
 ResNet-50    one image, from the graph to kernels in order and their memory, the graph being new

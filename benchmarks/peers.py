@@ -188,7 +188,7 @@ class _Lazy:
 
 
 class Weft(_Lazy):
-    """Builds, schedules and looks up every step anew."""
+    """Builds, schedules and looks up every step again."""
 
     def __init__(self) -> None:
         from importlib.metadata import version

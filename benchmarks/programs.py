@@ -1,6 +1,6 @@
-"""Small programs whose kernels are counted, for whoever has a Tensor like weft's.
+"""Small programs whose kernels are counted, for any Tensor class with weft's method names.
 
-Each gives the tensors that are asked for; their inputs are `Tensor.empty`, and nothing is computed.
+Each gives its result tensors; their inputs are `Tensor.empty`, and nothing is computed.
 `goal` is how many kernels they should take, None where no goal was set.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from networks import Parameters, attention, embedded, gpt_block, resnet50
 
-Build = Callable[[Any], list[Any]]  # from the class Tensor to what is asked for
+Build = Callable[[Any], list[Any]]  # from the class Tensor to the results
 
 ROWS, COLUMNS = 512, 1024
 TOKENS, WIDTH, HEADS = 64, 128, 4

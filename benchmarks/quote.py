@@ -28,7 +28,7 @@ LIMITS = [
     "convolution 3 x 3, forward", "convolution 3 x 3, gradients of both", "softmax, 4096",
     "layernorm, 4096", "transpose, 4096", "chain of 10, 16 M",
 ]  # fmt: skip
-"""Rows quoted whatever they say; to these come all models, and whatever weft is not first in."""
+"""Rows that are always quoted; all models, and rows in which weft is not first, are added."""
 
 
 def rows(name: str) -> list[list[str]]:
@@ -44,7 +44,7 @@ def table(head: list[str], body: list[list[str]]) -> str:
 
 
 def kernels() -> str:
-    """Kernels and bytes of the programs quoted, beside the peer's."""
+    """Kernels and bytes of the programs quoted, and the peer's."""
     found = {row[0]: row for row in rows("kernels.md")}
     head = ["program", "weft", "tinygrad", "weft moves", "tinygrad moves"]
     body = [[name, found[name][1], found[name][3], found[name][4].split(" (")[0], found[name][5]]
@@ -53,7 +53,7 @@ def kernels() -> str:
 
 
 def costs() -> str:
-    """What recording, scheduling and lowering cost, beside the peer."""
+    """What recording, scheduling and lowering cost, and the peer's cost."""
     found = {(row[0], row[1]): row for row in rows("schedule_cost.md")}
     column = {"record one op": 2}
     body = []
@@ -88,7 +88,7 @@ def limits() -> str:
 
 
 def starts() -> str:
-    """Seconds until a program is ready, cold / warm, beside the peer that compiles as well."""
+    """Seconds until a program is ready, cold / warm, of weft and of the peer that compiles."""
     head, _, *body = rows("compile_cost.md")
     return table(head, [cells for cells in body if cells[1] in ("weft", "JAX")])
 

@@ -1,4 +1,4 @@
-"""Workloads that nobody tuned: products, convolutions, reductions, permutations and elementwise
+"""Random workloads, not tuned: products, convolutions, reductions, permutations and elementwise
 expressions whose shapes are drawn from a seed.
 
 Sizes are spread evenly over their logarithm, from a few elements to 64 MB. Every workload computes

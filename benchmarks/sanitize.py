@@ -4,7 +4,7 @@
 rows of `workloads.py` (cut to sizes that take the same ways, unless `--full`), the networks of
 `networks.py` and the models of `models.py` (where `--full`) for this processor, with `--v3` for one
 that has AVX2 and no more. Kernels get buffers of exactly their size with random bytes in
-them: whatever is in memory, a kernel must stay in its buffers and its own arrays. Each runs
+them: with any contents of memory, a kernel must stay in its buffers and its own arrays. Each runs
 
 - under AddressSanitizer, in three parts if it has parts, its arrays on the stack filled with NaN;
 - under ThreadSanitizer, in eight parts by two threads, its arrays filled with zeros.
@@ -13,7 +13,7 @@ Undefined behaviour ends a run; pointers are left to AddressSanitizer, which see
 branch for each of thousands of sums takes minutes to compile). What the two leave in the buffers
 must be the same to the bit:
 neither the number of parts nor what was on the stack before may matter. Two threads may write one
-element, where tiles overlap, and then the same value; nobody may read what another one writes.
+element, where tiles overlap, and then the same value; no one may read what another one writes.
 Objects are linked with gcc, which has the runtimes. `--full` without names writes `sanitize.md`, or
 the part of it that is of the other processor.
 """

@@ -5,14 +5,14 @@ of `programs.py` (`weft bench kernel` shows a single one), and writes benchmarks
 heuristic's time, the best time that was found, their ratio, and what was done differently. Both
 times are the shortest of several runs in turn, on memory of their own, in a process of their own.
 What was searched for before is taken from the disk cache, unless `--anew`, so that a run that was
-interrupted goes on where it was (`--known` only tells). How busy the machine was is written down.
+interrupted goes on where it was (`--known` only reports). How busy the machine was is written down.
 
 `--confirm 3` times every plan that was found to be clearly faster once more, in turn with the
 heuristic's choice for three seconds: the table has these times, since the best of a hundred plans
 is the luckiest of them too. `--threads 1 2` makes one table for one thread and one for two, each
 in a process of its own; that for several has only kernels that threads share. Without it
 WEFT_CPU_THREADS says for how many threads. `--rounds 3 --plans 48` make a search three times as
-short, which then tries some of all that it might. What stands in search.md from the line `## Notes`
+short, which then tries some of all that it might. The text of search.md from the line `## Notes`
 on is written by hand, and kept.
 
 The heuristic should stay within 1.15 of what is found.
@@ -91,7 +91,7 @@ def searched(case: str, ast: Any, device: str, width: int, anew: bool) -> dict[s
 
 def confirm(row: dict[str, Any], ast: Any, device: str, width: int, seconds: float) -> None:
     """Time the plan of a row once more in turn with the heuristic's choice, where it is clearly
-    faster; what the search told is kept beside it."""
+    faster; the result of the search is kept, too."""
     from weft.device import registry
     from weft.engine.search import search, time_interleaved
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from networks import Parameters, gpt_block
 
-Build = Callable[[Any], list[Any]]  # from the class Tensor to what is asked for
+Build = Callable[[Any], list[Any]]  # from the class Tensor to the results
 
 
 def _square(tensor: Any, size: int = 4096) -> Any:
@@ -58,7 +58,7 @@ def _conv_gradients(tensor: Any) -> list[Any]:
 
 
 def _convolved(channels: int, size: int, out: int, window: int, stride: int = 1) -> Build:
-    """A convolution of one image, normalised, as it stands in a ResNet."""
+    """A convolution of one image, normalised, as in a ResNet."""
 
     def build(tensor: Any) -> list[Any]:
         new = Parameters(tensor)

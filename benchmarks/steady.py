@@ -1,4 +1,4 @@
-"""What a training loop does to memory: pages taken anew in each step, growth, the most in use.
+"""What a training loop does to memory: new pages in each step, growth, the most in use.
 
 `python benchmarks/steady.py` runs the training steps of `models.py` a thousand times with each
 peer, one after another, each in a process of its own held to one core, and writes

@@ -221,7 +221,7 @@ class Trainer:
                       f"held out {self.evaluate():.4f}", flush=True)  # fmt: skip
 
     def save(self, path: str | Path) -> None:
-        """Save all that the run is: tensors by name, and plain numbers as JSON beside them."""
+        """Save all that the run is: tensors by name, and plain numbers as JSON in its metadata."""
         tensors = nn.state.get_state_dict({"model": self.model, "optimizer": self.optimizer})
         facts: dict[str, Any] = {
             "steps_done": self.steps_done,
@@ -249,7 +249,7 @@ def write(model: GPT, codes: Sequence[int], count: int, temperature: float = 0.8
 
     @weft.jit  # always the same shapes, so one recording serves all places
     def following(window: Tensor, place: Tensor) -> Tensor:
-        with Tensor.no_grad():  # what stands behind `place` is not looked at
+        with Tensor.no_grad():  # positions after `place` are not used
             logits = model(window.unsqueeze(0))[0].index_select(0, place).squeeze(0)
             return (logits / temperature).softmax(-1).multinomial(1).realize()
 

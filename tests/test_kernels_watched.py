@@ -32,7 +32,7 @@ def all_kernels():
     reason = sanitize().missing()
     if reason is not None:
         pytest.skip(reason)
-    from programs import PROGRAMS  # beside the module, which has put its folder on the path
+    from programs import PROGRAMS  # in the folder of the module, which has put it on the path
 
     found = []
     for program in PROGRAMS:

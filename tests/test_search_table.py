@@ -34,7 +34,7 @@ def ast():
 
 
 def row_of(benchmarks, monkeypatch, ast, ours, best, again):
-    """The row of a search that told these seconds, where runs in turn say `again`."""
+    """The row of a search with these seconds, where alternating runs give `again`."""
     found = SearchResult(OTHER if best else OURS, OURS, [Try(OURS, ours), Try(OTHER, best or 9.0)])
     monkeypatch.setattr(engine, "search", lambda *_: found)
     asked = []

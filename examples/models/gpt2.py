@@ -79,7 +79,7 @@ class GPT2:
     def __call__(
         self, tokens: Tensor, start: int | UOp = 0, caches: Sequence[Tensor] | None = None
     ) -> Tensor:
-        """The tokens stand at the positions from `start` on; one cache for each block."""
+        """The tokens have the positions from `start` on; one cache for each block."""
         length = tokens.shape[1]
         x = self.tokens(tokens) + self.places.weight[start : start + length]
         for number, block in enumerate(self.blocks):

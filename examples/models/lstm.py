@@ -17,7 +17,7 @@ class SequenceLSTM:
         state = None
         seen = []
         for place in range(x.shape[1]):
-            # Each step's input, and what its output is told to change, in memory of its own: then
+            # Each step's input, and the gradient of its output, in memory of its own: then
             # all steps are the same kernels, which are built once.
             state = self.cell(x[:, place].contiguous(), state)
             seen.append(state[0].contiguous_backward())

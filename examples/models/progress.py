@@ -11,7 +11,7 @@ WIDTH = 30
 
 
 class Progress:
-    """Steps of a known number, with a word or two beside the bar.
+    """Steps of a known number, with a word or two next to the bar.
 
     with Progress("learning", 100) as bar:
         bar.step("loss 0.3")

@@ -17,7 +17,7 @@ def time_features(times: Tensor, features: int) -> Tensor:
 
 
 class ResidualBlock:
-    """Two convolutions that are told the time, added to what came in."""
+    """Two convolutions with a time embedding, added to the input."""
 
     def __init__(self, channels_in: int, channels: int, time: int, groups: int = 4) -> None:
         self.norm1, self.norm2 = GroupNorm(groups, channels_in), GroupNorm(groups, channels)

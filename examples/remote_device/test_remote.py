@@ -1,4 +1,4 @@
-"""The example stays short, enters by the front door, computes, and passes the kit."""
+"""The example stays short, uses only the plugin API, computes, and passes the kit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The example stays short, enters by the front door, and computes."""
+"""The example stays short, uses only the plugin API, and computes."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Entry(NamedTuple):
 
 
 def entry_of(docstring: str) -> Entry | None:
-    """The row that a module's docstring asks for, if any."""
+    """The row that a module's docstring requests, if any."""
     first = FIRST_LINE.fullmatch(docstring.partition("\n")[0].strip())
     source = re.search(r"^Source: (.+?)(?=\n\s*\n|\n(?:in|out): |\Z)", docstring, re.M | re.S)
     if first is None or source is None:

@@ -54,7 +54,7 @@ def test_no_import_by_string_climbs():
 
 
 def test_no_function_imports_weft():
-    """What a module needs of the house stands at its top, where the contract sees it."""
+    """A module imports from weft at its top, where the import contract checks it."""
     guilty = []
     for path in sorted((ROOT / "core" / "weft").rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))

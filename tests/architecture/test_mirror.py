@@ -23,7 +23,7 @@ def layers():
 
 
 def modules():
-    """Modules that hold code: a package's door that only re-exports has none of its own."""
+    """Modules that hold code: an `__init__.py` that only re-exports has none."""
     for layer in MODULE_BY_MODULE:
         for path in sorted((CORE / layer).rglob("*.py")):
             if path.name != "__init__.py":

@@ -1,4 +1,4 @@
-"""The core never spells a device's name: it asks for capabilities.
+"""The core never spells a device's name: it reads capabilities.
 
 The names are those that the installed plugins serve, and those that the house expects; the core's
 own (for staging and for tests) are common words and found by their role. Looked at are string

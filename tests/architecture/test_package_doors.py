@@ -1,4 +1,4 @@
-"""Packages are imported through their door: the package itself, or one of its public modules.
+"""Packages are imported through their public API: the package itself, or one of its public modules.
 
 Other modules belong to the package. How often they are imported from outside is counted; the
 numbers in `LEFT` may only fall.
@@ -125,7 +125,7 @@ def test_public_modules_are_there():
 
 
 def starred():
-    """(door, module) where a door imports all public names of a module."""
+    """(package, module) where a package imports all public names of a module."""
     for door in sorted(CORE.rglob("*.py")):
         for node in ast.walk(ast.parse(door.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":

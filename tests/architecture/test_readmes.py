@@ -31,7 +31,7 @@ def name_of(page):
 
 
 def named_in(text):
-    """What stands between backticks, without folder and suffix."""
+    """The words in backticks, without folder and suffix."""
     words = re.findall(r"`([^`\s]+)`", text)
     return {word.rstrip("/").rpartition("/")[2].partition(".")[0] for word in words}
 

@@ -1,1 +1,1 @@
-"""Cases that methods of Tensor are tested with beside NumPy and PyTorch."""
+"""Cases that compare methods of Tensor with NumPy and PyTorch."""

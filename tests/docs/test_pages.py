@@ -33,7 +33,7 @@ OUTSIDE = (
     "tests/cases/README.md", "tests/hazards/README.md", "tests/helpers/README.md",
 )  # fmt: skip
 LONGEST = 30
-WIDEST = 80  # more does not fit beside the navigation
+WIDEST = 80  # more does not fit next to the navigation
 
 
 def cells(text: str) -> list[str]:

@@ -48,7 +48,7 @@ def test_a_folder(route, tmp_path):
 
 @contextmanager
 def as_unprivileged_user():
-    """What the superuser may do everything to, as somebody else meets it."""
+    """Run as a user without root's permissions."""
     if os.geteuid():
         yield
         return
@@ -91,7 +91,7 @@ POSIX = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a system without p
 @pytest.mark.parametrize("kind", NO_FILES)
 @pytest.mark.parametrize("route", ROUTES)
 def test_special_files_are_not_read(route, kind, tmp_path, monkeypatch):
-    """Nor waited for: a pipe that nobody writes to has no end."""
+    """Nor waited for: a pipe without writer never ends."""
     monkeypatch.chdir(tmp_path)  # names of sockets are short
     NO_FILES[kind](Path("it"))
     with pytest.raises(FileError) as caught:

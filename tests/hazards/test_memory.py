@@ -70,7 +70,7 @@ def test_an_out_of_memory_is_a_memory_error():
 
 
 def test_a_copy_to_python_frees_pooled_device_memory(monkeypatch):
-    """Memory that waits for reuse is given back before Python is told that there is none."""
+    """Pooled memory is freed before Python gets a MemoryError."""
     pool = registry.open("REF").pool
     x = Tensor([1.0, 2.0], device="REF").realize()
     Tensor.ones(1000, device="REF").contiguous().realize()

@@ -13,7 +13,7 @@ START = np.arange(12, dtype=np.float32).reshape(3, 4)
 
 @pytest.fixture
 def often():
-    """Threads take turns much more often than usual."""
+    """Threads are switched much more often than usual."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     yield

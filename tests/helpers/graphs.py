@@ -17,7 +17,7 @@ def lookup(**devices: Capabilities) -> ScheduleContext:
 
 
 def buffer(size: int = 4, dtype: DType = dtypes.float, device: str = "X") -> UOp:
-    """A new BUFFER node that nothing stands behind."""
+    """A new BUFFER node without memory."""
     return UOp.new_buffer(device, size, dtype)
 
 

@@ -90,7 +90,7 @@ class RandomLookup:
         return index == counter, array == places
 
     def picked(self) -> Pair:
-        """Whether a place asks for a term."""
+        """Whether an index selects a term."""
         index, array = self.index(_OF_PLACES, self.sizes[3])
         counter, places = self.counter(3)
         return index == counter, array == places
@@ -117,7 +117,7 @@ class RandomLookup:
         )
 
     def index(self, axes: tuple[tuple[int, ...], ...], most: int) -> Pair:
-        """Indices below `most`, some of them beside it."""
+        """Indices below `most`, some of them out of bounds."""
         pick, kind = self.random, self.random.choice(_INDICES)
         low = 0 if kind == "uint8" else pick.choice((0, 0, -2))
         high = most + pick.choice((0, 0, 3))

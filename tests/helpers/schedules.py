@@ -20,7 +20,7 @@ def floats(*values: float) -> UOp:
 
 
 def scheduled(node: UOp) -> tuple[list[ScheduleItem], UOp]:
-    """The items that compute `node`, and where its value will stand."""
+    """The items that compute `node`, and the buffer of its value."""
     sink = UOp.sink(node)
     final = sink.substitute(kernelize_map(sink))
     return create_schedule_with_vars(final)[0], final.src[0]

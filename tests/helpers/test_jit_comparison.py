@@ -1,4 +1,4 @@
-"""Programs run with and without capturing: what is told, and what is let through."""
+"""Programs run with and without capturing: differences are errors, equal results pass."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The oracle agrees with the law of scalars, node by node, and stands in for the engine."""
+"""The oracle agrees with the law of scalars, node by node, and replaces the engine."""
 
 import numpy as np
 import pytest

@@ -5,7 +5,7 @@ writes through any of them, copies, values that are computed, and functions that
 their arguments and to what they close over. It should do what NumPy does with the same lines. What
 is computed is row-major everywhere, so that a reshape is a view for both or for neither.
 
-    check_program(Seeded(7))            one program, captured and not, beside NumPy
+    check_program(Seeded(7))            one program, captured and not, compared with NumPy
     check_files(Seeded(7), folder)      one whose tensors are in files
 """
 
@@ -239,7 +239,7 @@ class _Writer:
             self.line(f"{self.name()} = lib.compute({text})")
 
     def _value(self, part: Any, target: str) -> str:
-        """Something that broadcasts to a part and has its dtype, where that is asked for."""
+        """Something that broadcasts to a part and has its dtype, if the target is a bitcast."""
         fitting = [n for n, x in self.arrays.items() if _fits(x.shape, part.shape)]
         if target in self.bits:
             same = [n for n in fitting if n in self.bits and self.names[n].dtype == part.dtype]

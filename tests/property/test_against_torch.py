@@ -1,4 +1,4 @@
-"""Random calls of Tensor methods beside PyTorch: values, dtypes, gradients and their gradients.
+"""Random calls of Tensor methods compared with PyTorch: values, dtypes, first and second gradients.
 
 The graphs are evaluated by the oracle, so that the operations are what is tested; a smaller sample
 runs through the engine. WEFT_TEST_EXAMPLES=20000 explores.

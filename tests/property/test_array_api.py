@@ -29,7 +29,7 @@ FLOATS = [xp.float32, xp.float64]
 
 
 def some(*strategies):
-    """Fewer examples than others try: every shape and dtype is compiled anew."""
+    """Fewer examples than others try: every shape and dtype is compiled again."""
     count = int(os.environ.get("WEFT_TEST_EXAMPLES", "20"))
     return lambda test: settings(max_examples=count)(given(*strategies)(test))
 

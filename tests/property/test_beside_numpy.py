@@ -1,4 +1,4 @@
-"""Random programs beside NumPy, family by family, on the devices that are here and in special ways.
+"""Random programs compared with NumPy, family by family, on all devices of this machine.
 
 The default run takes a few programs of each family; WEFT_TEST_EXAMPLES=1000 as many, and others
 each time. A program that fails is named: `check("movement", 155, "CPU")` runs it again.
@@ -47,7 +47,7 @@ SHARED = {"SHARED_FROM": 0, "IN_ROW_FROM": 0, "PART": 8}  # of the device that h
 
 @contextmanager
 def uncached(**overrides):
-    """Programs and schedules made otherwise than usual, and by nobody found again."""
+    """Other settings than usual, without caches of programs and schedules."""
     with settings.override(CACHE=0, **overrides):
         forget_programs()
         try:

@@ -33,7 +33,7 @@ SIZES = (1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 31, 32, 33, 40)
 
 
 def target(arch: str) -> Target:
-    """A processor whose last cache is small, so that what is larger is asked for beforehand."""
+    """A processor whose last cache is small, so that larger arrays are prefetched."""
     found = registry.offline("CPU", arch).target
     return replace(found, compute=replace(found.compute, cache_bytes=1 << 12))
 
@@ -46,7 +46,7 @@ def check(arch: str, *asts: UOp) -> None:
 
 @SOME
 @given(*CASES)
-@example("x86-64-v4", 68277089)  # three neighbours, each with a condition, beside lanes of sixteen
+@example("x86-64-v4", 68277089)  # three masked neighbours next to lanes of sixteen
 def test_random_kernels(arch: str, seed: int) -> None:
     check(arch, RandomKernel(seed).ast)
 

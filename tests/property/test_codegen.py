@@ -1,4 +1,4 @@
-"""Random kernels give what NumPy gives, whatever is done to their loops."""
+"""Random kernels equal NumPy under any loop transformations."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ THREADED = replace(
         pair_dots=(PairDot(dtypes.int16, dtypes.int32, (2, 3, 4, 8)),),
     ),
 )
-# One that adds two or four products of narrow integers to each lane, and has room for panels.
+# One that adds two or four products of narrow integers to each lane, and has memory for panels.
 WORDS = replace(
     VECTOR,
     compute=replace(
@@ -104,7 +104,7 @@ def run(
 
 
 def random_choice(seed: int, kinds: tuple[OptKind, ...] = KINDS_OF_OPT):
-    """A choice of whatever random optimisations are legal."""
+    """A random choice of legal optimisations."""
 
     def choose(kernel: Kernel) -> list[Opt]:
         pick = random.Random(seed)
@@ -171,7 +171,7 @@ def tiled_choice(seed: int, kinds: tuple[OptKind, ...]):
 
 
 def kept_choice(seed: int):
-    """Random optimisations, of which the last keep sums on chip, pack operands and share loops."""
+    """Random optimisations; the last ones are partial accumulators, packing and threads."""
 
     def choose(kernel: Kernel) -> list[Opt]:
         pick = random.Random(seed)

@@ -1,6 +1,6 @@
 """Wrong calls are answered: every public method, with arguments of every wrong kind.
 
-Whatever is asked, the answer is a value or a WeftError. The one exception is Python's own TypeError
+Every call gives a value or a WeftError. The one exception is Python's own TypeError
 for a call whose signature is wrong, and NumPy's for the truth of an array.
 """
 

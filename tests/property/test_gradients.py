@@ -1,5 +1,5 @@
 """Gradients of random compositions against central differences, in float64; and of random graphs
-of which values are read on the way, beside PyTorch."""
+of which intermediate values are read, compared with PyTorch."""
 
 import os
 import random
@@ -73,7 +73,7 @@ def differences(names, x, w, which):
     return slopes
 
 
-# away from 0 and from each other's multiples, so that no choice turns within a step
+# away from 0 and from each other's multiples, so that no choice changes within a step
 numbers = (
     st.floats(0.25, 1.5).map(lambda v: round(v, 3)).flatmap(lambda v: st.sampled_from([v, -v]))
 )
@@ -104,7 +104,7 @@ def test_compositions(inputs, names):
             assert abs(got[place] - slope) <= 2e-7 * scale + 1e-6 * abs(slope), (place, slope)
 
 
-# ---- values that are read on the way, beside PyTorch ---------------------------------------------
+# ---- intermediate values that are read, compared with PyTorch ------------------------------------
 
 PLACES = np.array([[3, 0, 1, 1], [2, 2, 0, 1], [0, 1, 3, 0]])
 
@@ -194,7 +194,7 @@ def loss_of(values, picks):
 
 @pytest.mark.parametrize("seed", range(int(os.environ.get("WEFT_TEST_EXAMPLES", "24"))))
 def test_reading_on_the_way_changes_no_gradient(seed):
-    """A read puts memory in the place of a graph; what leads back through it stays the same."""
+    """A read replaces a graph by memory; its gradient stays the same."""
     torch = pytest.importorskip("torch", reason="PyTorch computes every value at once")
     rng, reads = random.Random(seed), random.Random(seed + 1)
     data = np.random.default_rng(seed).uniform(-1.5, 1.5, (3, 3, 4))

@@ -1,4 +1,4 @@
-"""Losses over leaves that are written after they were recorded, beside PyTorch.
+"""Losses over leaves that are written after they were recorded, compared with PyTorch.
 
 What PyTorch computes with is a leaf for each value that a leaf of ours has had: the gradient is
 that of the value that was read. Where such a value has been overwritten, ours may refuse.

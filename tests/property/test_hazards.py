@@ -1,6 +1,6 @@
 """Writes among readers of what is overwritten: no write changes the value of another tensor.
 
-NumPy's side makes a new array for every write, so whoever still reads the old one sees the old one.
+NumPy's side makes a new array for every write, so readers of the old one see the old one.
 """
 
 import pytest

@@ -35,7 +35,7 @@ KEPT = {
     "indices": lambda kind: kind([0]),
     "mask": lambda kind: kind([True, False, True]),
 }
-# what draws, allocates as much as it is told, or takes no values
+# what draws, allocates a given size, or takes no values
 NOT_ASKED = {
     "arange", "bernoulli_", "bincount", "chunk", "einsum", "empty", "eye", "from_blob", "full",
     "gradient", "histc", "inference_mode", "linspace", "logspace", "one_hot", "ones", "rand",

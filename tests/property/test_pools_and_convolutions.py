@@ -274,7 +274,7 @@ def transposed_numpy(x: Any, w: Any, call: Call, g: Any = None) -> Any:
 
 
 def _grown(x: Any, whole: Any, w: Any, step: Any, apart: Any) -> Any:
-    """x with zeros behind, where output_padding makes room for one more window."""
+    """x with zeros after it, where output_padding adds one more window."""
     counts = [(n - d * (k - 1) - 1) // s + 1 for n, k, s, d in zip(whole, w.shape[2:], step, apart)]
     more = [(0, c - n) for c, n in zip(counts, x.shape[2:])]
     return np.pad(x, [(0, 0), (0, 0), *more])

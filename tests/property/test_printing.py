@@ -1,4 +1,4 @@
-"""Views of memory print what NumPy prints of the same views, whatever is shown of them."""
+"""Views of memory print the same as NumPy's views, in full and abbreviated."""
 
 import numpy as np
 from hypothesis import given

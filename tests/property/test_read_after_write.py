@@ -1,4 +1,4 @@
-"""Which versions of memory need a copy: the two passes of the scheduler beside their definitions.
+"""Versions of memory that need a copy: two scheduler passes compared with their definitions.
 
 Random graphs of reads, views and writes; each definition follows every path by itself, and takes
 as many steps as there are nodes for each write. WEFT_TEST_EXAMPLES explores.

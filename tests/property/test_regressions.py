@@ -46,7 +46,7 @@ def test_a_write_run_for_a_reader_keeps_other_values():
     before = a + a
     a += 1
     middle = before + before
-    middle.assign(a)  # the very value that a stands for
+    middle.assign(a)  # the value of a itself
     a.assign(before < 3)
     assert middle.tolist() == [2, 3]
     assert a.tolist() == [1, 0]
@@ -94,7 +94,7 @@ def test_minimum_with_a_number_is_within_the_spec():
 
 @pytest.mark.parametrize("device", ["REF", None])
 def test_places_that_are_divided_are_added_up_once(device):
-    # the places are sums in memory on chip, and a view of what they choose from divides them
+    # the indices are sums in a local array, and a view of the table divides them
     a = np.random.default_rng(0).integers(-4, 5, (5, 20)).astype(np.int32)
     x = Tensor(np.flip(a, 1).copy(), device=device).flip(1).flatten()
     np.testing.assert_array_equal(x.sort()[0].numpy(), np.sort(a, None))

@@ -1,5 +1,5 @@
 """Programs that are run again over other memory and other values: results are right every time,
-whether schedules are looked up and room is shared or not."""
+with and without schedule cache and memory planning."""
 
 import pytest
 from hypothesis import given, settings

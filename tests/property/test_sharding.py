@@ -1,6 +1,6 @@
-"""Random programs over tensors on several devices, beside NumPy: no result depends on where it is.
+"""Random programs over tensors on several devices compared with NumPy.
 
-The layouts of the tensors take turns (see weft.testing.program_shards); sizes that do not divide,
+The layouts of the tensors alternate (see weft.testing.program_shards); sizes that do not divide,
 and parts without elements, come up all the time.
 """
 

@@ -1,4 +1,4 @@
-"""Random programs of views and writes, beside NumPy; with gradients, beside PyTorch.
+"""Random programs of views and writes, compared with NumPy; gradients with PyTorch.
 
 WEFT_TEST_EXAMPLES=20000 explores.
 """

@@ -1,7 +1,7 @@
 """Every public name says what it is by an example, and every example is true on two devices.
 
-Examples are found by walking the doors that users come through. Numbers are compared to the digits
-that the docstring writes, so that 1.4142 stands for the square root of 2.
+Examples are found by traversing the public API. Numbers are compared to the digits
+that the docstring writes, so that 1.4142 equals the square root of 2.
 """
 
 import doctest
@@ -51,7 +51,7 @@ NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?|-?\d+e[-+]?\d+")
 
 
 def written(thing: Any) -> str:
-    """The docstring of a function behind whatever it is wrapped in."""
+    """The docstring of the innermost wrapped function."""
     if isinstance(thing, staticmethod | classmethod):
         thing = thing.__func__
     if isinstance(thing, property):

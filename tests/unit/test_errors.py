@@ -1,4 +1,4 @@
-"""What people are told when they err: the page on errors is run, and says what is said.
+"""Error messages: the page on errors is executed, and matches them.
 
 Every mistake below is made, and its whole message compared with `docs/errors.md`, which
 `pytest --update-golden` writes anew. Each message answers three questions: what was asked for, why
@@ -316,7 +316,7 @@ def error_of(code: str) -> WeftError:
 def message_of(error: WeftError) -> str:
     told = f"{type(error).__name__}: {error}"
     told = told.replace(str(Path.cwd()), ".")
-    # what a pass of the scheduler adds for those who mend it is no part of what a user is told
+    # notes of a scheduler pass for developers are no part of the message
     return re.sub(r"\nwhile running pass .*", "", told)
 
 

@@ -1,6 +1,6 @@
 """Idioms: what people who know PyTorch, NumPy or tinygrad type first, run as they write it.
 
-The tables are the files beside this one, under `idioms`. A row is
+The tables are the files under `idioms`. A row is
 
     == name | marks
     code, a line or more

@@ -16,7 +16,7 @@ ERRORS = {"MemoryError": weft.OutOfMemory, "CompileError": weft.CompileError}
 
 
 class Remote(weft.Device):
-    """A connection. What is told runs later, in order; what is asked is answered."""
+    """A connection. Commands run later, in order; requests are answered."""
 
     def __init__(self, id):
         self.server, self.lock, self.freed = None, Lock(), []

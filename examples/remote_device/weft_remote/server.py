@@ -1,6 +1,6 @@
 """The other end: ``python -m weft_remote.server PORT`` keeps the memory and runs the kernels.
 
-It does what whoever has the key tells it: keep it on machines and in networks that you trust.
+It executes the commands of every client with the key. Use it only in networks that you trust.
 """
 
 import ctypes
@@ -69,7 +69,7 @@ class Machine:
 
 
 def serve(connection):
-    """Until the other end hangs up. A failure of what nobody waits for is the next answer."""
+    """Until the other end hangs up. The failure of an asynchronous command is the next answer."""
     machine, failed = Machine(), None
     while True:
         try:
@@ -92,7 +92,7 @@ if __name__ == "__main__":
     with Listener(("127.0.0.1", int(sys.argv[1])), authkey=key) as listener:
         print(listener.address[1], flush=True)
         for _ in [0] if own else itertools.count():
-            signal.alarm(60 if own else 0)  # whoever started it may have ended
+            signal.alarm(60 if own else 0)  # its parent may have ended
             with listener.accept() as connection:
                 signal.alarm(0)
                 socket(fileno=os.dup(connection.fileno())).setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)

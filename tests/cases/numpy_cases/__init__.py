@@ -1,4 +1,4 @@
-"""Random programs beside NumPy, of larger arrays than a case that is read: values, dtypes, shapes.
+"""Random programs of larger arrays compared with NumPy: values, dtypes, shapes.
 
 A program takes inputs that lie in memory in any way (transposed, flipped, windows, results that
 wait), asks several questions about them, and all are realized together. A number says all of it:
@@ -47,7 +47,7 @@ def family(maker: Family) -> Family:
 
 
 def rounded(array: Any, kind: str) -> numpy.ndarray:
-    """The values as the dtype keeps them: float32 stands for bfloat16, which NumPy does not have.
+    """The values as the dtype keeps them: float32 replaces bfloat16, which NumPy does not have.
 
     >>> rounded([1.001, 300.7], "bfloat16").tolist()
     [1.0, 300.0]
@@ -74,7 +74,7 @@ def rounded(array: Any, kind: str) -> numpy.ndarray:
 @dataclass(frozen=True)
 class Question:
     """A tensor, and what it should hold: `near` is how many units in the last place of `size`
-    (the values themselves where none is given) it may be off; 0 asks for the very bits."""
+    (the values themselves where none is given) it may be off; 0 requires equal bits."""
 
     text: str
     got: Tensor

@@ -129,7 +129,7 @@ def _pair(draw: Draw) -> None:
 
 
 def _signs(name: str) -> float:
-    """Which of two zeros is larger is nobody's law: half a unit asks for no sign of them."""
+    """The order of two zeros is undefined: half a unit accepts either sign."""
     return 0.5 if name in ("maximum", "minimum") else 0.0
 
 

@@ -42,7 +42,7 @@ def an_index(draw: Draw, shape: tuple[int, ...]) -> tuple[Any, ...]:
         axis += 1
     if draw.chance(0.25):
         items.insert(draw.integer(0, len(items)), Ellipsis)
-        # what stands behind it counts from the end: only what fits there may follow
+        # what follows it counts from the end: only what fits there may follow
         at = next(i for i, item in enumerate(items) if item is Ellipsis)
         items = items[: at + 1] + [i for i in items[at + 1 :] if i is None or isinstance(i, slice)]
     return tuple(items)

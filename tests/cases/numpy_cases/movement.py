@@ -53,7 +53,7 @@ def transpose(draw: Draw, x: Any, a: Any) -> Moved | None:
 
 @_move
 def flip(draw: Draw, x: Any, a: Any) -> Moved | None:
-    """Some axes turned round."""
+    """Some axes flipped."""
     import numpy
 
     axes = draw.axes(a.ndim)
@@ -180,7 +180,7 @@ def stack(draw: Draw, x: Any, a: Any) -> Moved | None:
 
 @_move
 def cat(draw: Draw, x: Any, a: Any) -> Moved | None:
-    """Itself and itself turned round along an axis."""
+    """Itself and itself flipped along an axis."""
     import numpy
 
     if not a.ndim:

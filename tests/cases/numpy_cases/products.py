@@ -10,7 +10,7 @@ _EXACT = ("float32", "float64", "int32", "int64", "float32")
 
 
 def equation(draw: Draw) -> tuple[str, list[tuple[int, ...]]]:
-    """Letters of one to three operands and of their result, and the shapes that they ask for."""
+    """Letters of one to three operands and of their result, and the shapes that they require."""
     letters = "ijklmn"[: draw.integer(1, 5)]
     sizes = {letter: draw.choice([1, 2, 3, 4, 5, 8, 17]) for letter in letters}
     dots = draw.choice([(), (), (2,), (3, 2)])
@@ -37,7 +37,7 @@ def equation(draw: Draw) -> tuple[str, list[tuple[int, ...]]]:
 
 @family
 def einsum(draw: Draw) -> None:
-    """Sums over letters: repeated ones, those of one operand alone, dots, results turned round."""
+    """Sums over letters: repeated ones, those of one operand alone, dots, permuted results."""
     import numpy
 
     for _ in range(3):

@@ -50,7 +50,7 @@ def sums(draw: Draw) -> None:
         count = _count(a, axes)
         size = numpy.abs(wide).sum(axes, keepdims=keep) if kind in REAL else None
         near = 4 + math.sqrt(count) if kind in ("float32", "float64") else 1
-        if size is not None:  # what lies beyond the dtype in between is nobody's law
+        if size is not None:  # intermediate overflow is undefined
             size = numpy.where(size < numpy.finfo(a.dtype).max / 4, size, math.nan)
         total = wide.sum(axes, keepdims=keep, dtype=wide.dtype if kind in REAL else summed(kind))
         draw.ask("sum " + told, x.sum(axes, keep), total, summed(kind), near, size)

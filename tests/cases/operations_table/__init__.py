@@ -1,1 +1,1 @@
-"""The table of operations: every public method of Tensor on every dtype beside its reference."""
+"""The table of operations: methods of Tensor on every dtype, compared with a reference."""

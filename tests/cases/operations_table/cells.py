@@ -1,4 +1,4 @@
-"""One cell of the table of operations: a method, of a dtype, on a device, beside its reference.
+"""One cell of the table of operations: a method, dtype and device, compared with a reference.
 
 in:  a `Check` (how to call a method, and what NumPy or PyTorch says of the same)
 out: a `Cell`: equal, so many units in the last place apart, refused as announced, or wrong
@@ -94,7 +94,7 @@ class Cell:
     kinds: str = "any"
 
     def text(self) -> str:
-        """As it stands in the table."""
+        """The text of the cell."""
         if self.units is None:
             return SIGNS[self.kinds]
         if self.units == 0:
@@ -109,7 +109,7 @@ SIGNS = {
     "number": "n", "float": "f", "whole": "i", "integer": "i", "signed": "s", "wide": "w",
     "bytes": "u", "words": "l",
 }  # fmt: skip
-"""How a refusal stands in the table."""
+"""The text of a cell for a refusal."""
 
 
 class Maker:
@@ -286,7 +286,7 @@ def _read(value: Any) -> tuple[Any, DType]:
 
 
 def widened(array: Any) -> Any:
-    """Floats in a format with room for what a reference computes, anything else as it is."""
+    """Floats in a format wide enough for the reference, anything else as it is."""
     import numpy
 
     if array.dtype.kind in "biu":

@@ -1,7 +1,7 @@
 """What the methods that go element by element are compared with, for the table of operations.
 
 A new method is one line here, or in the modules beside this one: `one` for a function of a tensor,
-`two` for one of two tensors, `check` for anything else. Whatever is entered is in `CHECKS`.
+`two` for one of two tensors, `check` for anything else. All entries are in `CHECKS`.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ PRODUCTS = "Products and networks"
 
 
 def product(name: str, ours: Any, theirs: Any, inputs: Any, **facts: Any) -> None:
-    """A method that multiplies and sums: errors are told beside the largest element."""
+    """A method that multiplies and sums: errors are relative to the largest element."""
     check(name, PRODUCTS, ours, theirs, inputs, **{"most": 4, "loose": True, **facts})
 
 
@@ -132,7 +132,7 @@ def _shares(m: Maker) -> list[Any]:
 
 
 def loss(name: str, ours: Any, theirs: Any, inputs: Any, **facts: Any) -> None:
-    """A loss beside PyTorch's."""
+    """A loss compared with PyTorch's."""
     check(name, LOSSES, ours, theirs, inputs, **{"most": 8, "loose": True, "against": "PyTorch",
           "result": "float", **facts})  # fmt: skip
 
@@ -215,7 +215,7 @@ CREATION = "Creation"
 
 
 def makes(name: str, ours: Any, theirs: Any, **facts: Any) -> None:
-    """A class method that is told dtype and device."""
+    """A class method with the parameters dtype and device."""
 
     def reference(dtype: Any) -> Any:
         import numpy as np

@@ -159,7 +159,7 @@ def _scattered(reduce: str | None) -> Callable[..., Any]:
 
 
 def _distinct(m: Maker) -> list[Any]:
-    """Every place of a column is written once: who is last is nobody's promise."""
+    """Every place of a column is written once: the order of writes is undefined."""
     import numpy as np
 
     index = np.stack([m.random.permutation(5)[:3] for _ in range(4)], 1).astype("int32")

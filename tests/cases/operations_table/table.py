@@ -1,11 +1,11 @@
-"""The table of operations: every public method of Tensor, on every dtype, beside its reference.
+"""The table of operations: methods of Tensor on every dtype, compared with a reference.
 
     cd tests && python -m cases.operations_table CPU REF --write ../docs/operations.md
 
 runs each check of `elementwise` and the modules beside it on the devices named, and on the device
 that stores files; writes the page; and fails where a method has no check and no reason for having
 none, or where a cell is wrong. A new method appears by itself: it fails until
-somebody enters a line for it.
+a line is entered for it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def stale() -> list[str]:
 
 
 def cell_text(check: Check, dtype: DType, device: str) -> str:
-    """What stands in the table; "-" where the device lacks the dtype. :raises Wrong: see `run`."""
+    """The text of a cell; "-" where the device lacks the dtype. :raises Wrong: see `run`."""
     try:
         return run(check, dtype, device).text()
     except Wrong as error:
@@ -149,7 +149,7 @@ def _units(text: str) -> float:
 def page(found: dict[str, Found], dense: Found, kept: dict[str, bool]) -> str:
     """The Markdown page.
 
-    :param found: cells by device; a device may have been asked for some of the dtypes only.
+    :param found: cells by device; a device may have cells for some of the dtypes only.
     :param dense: what `accuracy` found.
     :param kept: what a device that only stores can do.
     """

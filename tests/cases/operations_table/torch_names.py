@@ -1,7 +1,7 @@
 """What the methods that people know from NumPy and PyTorch are compared with, for the table of
-operations: `beside` makes the same call of PyTorch, `alias` is another name of a method.
+operations: `compared` makes the same call of PyTorch, `alias` is another name of a method.
 
-    beside("mm", two_matrices, family=PRODUCTS, loose=True, most=4)
+    compared("mm", two_matrices, family=PRODUCTS, loose=True, most=4)
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from weft.tensor import Tensor
 ARITHMETIC, CHOICE, MOVEMENT = "Arithmetic", "Comparison and choice", "Movement"
 
 
-def beside(
+def compared(
     name: str, inputs: Any, *rest: Any, theirs: Any = None, call: Any = None,
     family: str = MOVEMENT, named: dict[str, Any] | None = None, **facts: Any,
 ) -> None:  # fmt: skip
-    """A method beside PyTorch's, of `torch.nn.functional`, `torch`, `torch.Tensor` or
+    """A method compared with PyTorch's, of `torch.nn.functional`, `torch`, `torch.Tensor` or
     `torch.linalg` by its name or that of `theirs`, or what `theirs` makes of torch and tensors.
 
     What PyTorch has for floats alone is asked of it in float64, which holds these integers."""
@@ -105,7 +105,7 @@ written("div_", "div", kinds="float", result="same")
 
 
 def _sinc(np: Any, x: Any) -> Any:
-    """NumPy's, but for half turns, which go before pi comes."""
+    """NumPy's, but half rotations are removed before the multiplication by pi."""
     pi = 4 * np.arctan(x.dtype.type(1))
     whole = np.rint(x)
     value = np.sin(pi * (x - whole)) / (pi * np.where(x == 0, 1, x))
@@ -137,8 +137,8 @@ def _three(m: Maker) -> Sequence[Any]:
 
 
 def arithmetic(name: str, inputs: Any, *rest: Any, **facts: Any) -> None:
-    """Element by element, beside PyTorch."""
-    beside(name, inputs, *rest, **{"family": ARITHMETIC, **facts})
+    """Element by element, compared with PyTorch."""
+    compared(name, inputs, *rest, **{"family": ARITHMETIC, **facts})
 
 
 for _name in ("fmax", "fmin"):
@@ -186,14 +186,14 @@ arithmetic("softmin", lambda m: [m.calm(3, 4)], call=method("softmin"), family=R
            result="float", most=4, theirs=lambda torch, x: torch.softmax(-x, -1))  # fmt: skip
 
 
-def told(name: str, reference: Any, inputs: Any = _calm_pair) -> None:
+def answers_bool(name: str, reference: Any, inputs: Any = _calm_pair) -> None:
     """A method that answers a Python bool."""
     check(name, CHOICE, lambda *x: Tensor([getattr(x[0], name)(*x[1:])]),
           quiet(lambda np, *x: np.array([reference(np, *x)])), inputs, result="bool")  # fmt: skip
 
 
-told("allclose", lambda np, a, b: np.allclose(a.astype(float), b.astype(float)))
-told("equal", lambda np, a, b: np.array_equal(a, b))
+answers_bool("allclose", lambda np, a, b: np.allclose(a.astype(float), b.astype(float)))
+answers_bool("equal", lambda np, a, b: np.array_equal(a, b))
 
 # ---- movement ------------------------------------------------------------------------------------
 
@@ -202,43 +202,43 @@ def _matrix(m: Maker) -> Sequence[Any]:
     return [m.apart(3, 4)]
 
 
-beside("atleast_1d", lambda m: [m.own([1])[0:1].reshape(())])
-beside("atleast_2d", lambda m: [m.apart(4)])
-beside("cartesian_prod", lambda m: [m.apart(3), m.apart(2)])
+compared("atleast_1d", lambda m: [m.own([1])[0:1].reshape(())])
+compared("atleast_2d", lambda m: [m.apart(4)])
+compared("cartesian_prod", lambda m: [m.apart(3), m.apart(2)])
 for _name in ("column_stack", "hstack", "vstack"):
-    beside(_name, lambda m: [m.apart(3, 2), m.apart(3, 2)],
+    compared(_name, lambda m: [m.apart(3, 2), m.apart(3, 2)],
            theirs=lambda torch, a, b, n=_name: getattr(torch, n)((a, b)))  # fmt: skip
-beside("diff", _matrix, kinds="any", theirs=lambda torch, x: torch.diff(x))
-beside("expand_as", lambda m: [m.apart(1, 4), m.apart(3, 4)])
-beside("fliplr", _matrix)
-beside("flipud", _matrix)
+compared("diff", _matrix, kinds="any", theirs=lambda torch, x: torch.diff(x))
+compared("expand_as", lambda m: [m.apart(1, 4), m.apart(3, 4)])
+compared("fliplr", _matrix)
+compared("flipud", _matrix)
 for _name in ("moveaxis", "movedim"):
-    beside(_name, lambda m: [m.apart(2, 3, 4)], 0, 2)
-beside("narrow", _matrix, 1, 1, 2)
-beside("pixel_shuffle", lambda m: [m.apart(1, 4, 2, 2)], 2)
-beside("pixel_unshuffle", lambda m: [m.apart(1, 1, 4, 4)], 2)
+    compared(_name, lambda m: [m.apart(2, 3, 4)], 0, 2)
+compared("narrow", _matrix, 1, 1, 2)
+compared("pixel_shuffle", lambda m: [m.apart(1, 4, 2, 2)], 2)
+compared("pixel_unshuffle", lambda m: [m.apart(1, 1, 4, 4)], 2)
 for _name in ("reshape_as", "view_as"):
-    beside(_name, lambda m: [m.apart(3, 4), m.apart(2, 6)])
-beside("rot90", _matrix, 1, (0, 1))
-beside("select", _matrix, 1, 2)
-beside("select_scatter", lambda m: [m.apart(3, 4), m.apart(3)], 1, 2)
-beside("tensor_split", _matrix, 3, 1)
-beside("unbind", _matrix, 1)
-beside("unstack", _matrix, theirs="unbind", named={})
-beside("type_as", lambda m: [m.places(5, 4), m.apart(4)])
-beside("copy_", lambda m: [m.apart(3, 4), m.apart(3, 4)], call=lambda x, y: x.clone().copy_(y),
+    compared(_name, lambda m: [m.apart(3, 4), m.apart(2, 6)])
+compared("rot90", _matrix, 1, (0, 1))
+compared("select", _matrix, 1, 2)
+compared("select_scatter", lambda m: [m.apart(3, 4), m.apart(3)], 1, 2)
+compared("tensor_split", _matrix, 3, 1)
+compared("unbind", _matrix, 1)
+compared("unstack", _matrix, theirs="unbind", named={})
+compared("type_as", lambda m: [m.places(5, 4), m.apart(4)])
+compared("copy_", lambda m: [m.apart(3, 4), m.apart(3, 4)], call=lambda x, y: x.clone().copy_(y),
        theirs=lambda torch, x, y: y)  # fmt: skip
-beside("fill_", _matrix, call=lambda x: x.clone().fill_(1), theirs=lambda torch, x:
+compared("fill_", _matrix, call=lambda x: x.clone().fill_(1), theirs=lambda torch, x:
        torch.ones_like(x))  # fmt: skip
-beside("zero_", _matrix, call=lambda x: x.clone().zero_(), theirs=lambda torch, x:
+compared("zero_", _matrix, call=lambda x: x.clone().zero_(), theirs=lambda torch, x:
        torch.zeros_like(x))  # fmt: skip
 
 # ---- reductions ----------------------------------------------------------------------------------
 
 
 def reduces(name: str, inputs: Any, *rest: Any, **facts: Any) -> None:
-    """Of many elements one, beside PyTorch."""
-    beside(name, inputs, *rest, **{"family": REDUCES, "most": 8, "loose": True, **facts})
+    """A reduction, compared with PyTorch."""
+    compared(name, inputs, *rest, **{"family": REDUCES, "most": 8, "loose": True, **facts})
 
 
 def _grid(m: Maker) -> Sequence[Any]:
@@ -278,9 +278,9 @@ reduces("bincount", lambda m: [m.grid(12, low=0, high=5)], kinds="integer", resu
 
 
 def indexes(name: str, inputs: Any, *rest: Any, **facts: Any) -> None:
-    """Elements picked and put, beside PyTorch, whose indices are of 64 bits."""
+    """Indexed reads and writes, compared with PyTorch, whose indices have 64 bits."""
     theirs = facts.pop("theirs")
-    beside(name, inputs, *rest, theirs=theirs, **{"family": INDEXING, **facts})
+    compared(name, inputs, *rest, theirs=theirs, **{"family": INDEXING, **facts})
 
 
 def _rows(m: Maker) -> Sequence[Any]:
@@ -318,8 +318,8 @@ alias("bucketize", "searchsorted", call=lambda edges, v: v.bucketize(edges))
 
 
 def products(name: str, inputs: Any, *rest: Any, **facts: Any) -> None:
-    """Sums of products, beside PyTorch."""
-    beside(name, inputs, *rest, **{"family": PRODUCTS, "most": 8, "loose": True, **facts})
+    """Sums of products, compared with PyTorch."""
+    compared(name, inputs, *rest, **{"family": PRODUCTS, "most": 8, "loose": True, **facts})
 
 
 def shapes(*given: Sequence[int]) -> Callable[[Maker], Sequence[Any]]:
@@ -352,8 +352,8 @@ products("adaptive_max_pool2d", shapes((1, 2, 6, 6)), 3)
 
 
 def losses(name: str, inputs: Any, **facts: Any) -> None:
-    """A loss, beside PyTorch."""
-    beside(name, inputs, **{"family": LOSSES, "most": 16, "loose": True, "result": "float",
+    """A loss, compared with PyTorch."""
+    compared(name, inputs, **{"family": LOSSES, "most": 16, "loose": True, "result": "float",
            **facts})  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Random calls of Tensor methods, made beside PyTorch: values, dtypes, gradients, their gradients.
+"""Random calls of Tensor methods compared with PyTorch: values, dtypes, first and second gradients.
 
 A case is a method, its inputs (of any rank, empty, broadcast, views that are not contiguous, with
 NaN, infinities and zeros of both signs) and its arguments, some by position and some by name. A
@@ -38,7 +38,7 @@ class Mismatch(AssertionError):
 
 
 def family(*names: str) -> Callable[[Any], Any]:
-    """Enter a maker of cases. Of several names each is a family, and told to the maker."""
+    """Enter a maker of cases. Of several names each is a family, and an argument of the maker."""
 
     def enter(maker: Any) -> Any:
         for name in names:
@@ -312,7 +312,7 @@ def _compare_all(found: Any, wanted: Any, what: str, this: Case, leaves: Any) ->
 
 
 def _compare(got: Any, want: Any, what: str, this: Case, at_input: Any = None) -> None:
-    """Of gradients what they are at NaN (`at_input`) is nobody's business."""
+    """Gradients at NaN (`at_input`) are not compared."""
     import numpy
     import torch
 

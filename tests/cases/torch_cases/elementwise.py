@@ -1,4 +1,4 @@
-"""Cases beside PyTorch: element by element, and reductions."""
+"""Cases compared with PyTorch: element by element, and reductions."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def one_operand(c: Cases, name: str) -> Case:
     if name in ("acos", "asin", "atanh", "acosh", "tan"):
         kinds = ("float32", "float64")  # slopes of halves are halves there, computed wide here
     if name in ("acos", "asin"):
-        kinds = ("float64",)  # beside 1 slopes of short floats are the rounding of 1 - x * x there
+        kinds = ("float64",)  # near 1 derivatives of short floats are the rounding of 1 - x * x
     if name == "hardsigmoid":
         kinds = ("float32", "float16")  # of constants that are short ones in one of the two
     # of NaN the sign is NaN here, as in NumPy; slopes of slopes are compared where there is one
@@ -358,7 +358,7 @@ def along(c: Cases, name: str) -> Case:
     """Along one axis."""
     kind = FLOATS if "cum" not in name else ("float32", "float64")
     # of ties PyTorch's cummax takes the last, here they share; of products with infinities and
-    # zeros slopes are nobody's
+    # zeros derivatives are undefined
     tame = name in ("cummax", "cumprod")
     x = c.array(kind=kind, values="calm" if tame else c.choice(["any", "calm"]))
     axis = c.axis(x)

@@ -1,4 +1,4 @@
-"""Cases beside PyTorch: matrices taken apart and solved, other spellings, values along the way."""
+"""Cases compared with PyTorch: decompositions, solvers, other names, intermediate values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _matrix(c: Cases, kind: str, size: int, symmetric: bool = False) -> Input:
 
 @family("det", "inv", "logdet", "slogdet", "solve", "cholesky", "qr", "svd", "eigh")
 def algebra(c: Cases, name: str) -> Case:
-    """Of vectors that may be turned round the squares are compared."""
+    """Vectors of undetermined sign are compared by their squares."""
     kind = c.choice(_WIDE)
     size = c.integer(1, 2 if name in ("svd", "eigh") else 4)
     x = _matrix(c, kind, size, name in ("cholesky", "eigh"))

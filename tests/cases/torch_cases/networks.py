@@ -1,4 +1,4 @@
-"""Cases beside PyTorch: products of matrices, windows, losses, layers."""
+"""Cases compared with PyTorch: products of matrices, windows, losses, layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases beside PyTorch: movement, indexing, joining, sorting, creation."""
+"""Cases compared with PyTorch: movement, indexing, joining, sorting, creation."""
 
 from __future__ import annotations
 
@@ -281,7 +281,7 @@ def _random_items(c: Cases, shape: Any, tensors: bool) -> tuple[list[Any], list[
     index: list[Input] = []
     common = tuple(c.integer(1, 3) for _ in range(c.integer(0, 2)))
     for size in shape[: c.integer(0, len(shape))]:
-        # beside tensors an int is one of them here, as in NumPy, and in PyTorch it is not
+        # an int next to tensors is an index here, as in NumPy; in PyTorch it is not
         kinds = ["none", "tensor"] if tensors else ["int", "none"]
         kind = c.choice(["slice", "slice", "all", *kinds])
         if kind == "none":
@@ -361,7 +361,7 @@ def indexing(c: Cases, name: str) -> Case:
 
 @family("sort", "argsort", "topk")
 def orders(c: Cases, name: str) -> Case:
-    """Sorted; stable where positions are asked for."""
+    """Sorted; stable where positions are compared."""
     x = c.array(c.shape(0, 3, (1, 2, 3, 5, 9)), (*FLOATS, *INTS), c.choice(["any", "finite"]))
     axis = c.axis(x)
     if name == "topk":
@@ -391,7 +391,7 @@ def orders(c: Cases, name: str) -> Case:
 
 @family("arange", "linspace", "eye", "full", "one_hot")
 def creation(c: Cases, name: str) -> Case:
-    """Made of numbers. The input is looked at by nobody."""
+    """Made of numbers. The input is not used."""
     import torch
 
     x = c.array((), "float32", "calm", plain=True)

@@ -1,4 +1,4 @@
-"""Cases beside PyTorch: methods that have PyTorch's names and parameters."""
+"""Cases compared with PyTorch: methods that have PyTorch's names and parameters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WIDE = ("float32", "float64")
 
 
 def _there(name: str) -> Any:
-    """The function of that name that PyTorch has, wherever it keeps it."""
+    """PyTorch's function of that name, from any of its modules."""
 
     def call(*inputs: Any, **arguments: Any) -> Any:
         import torch
@@ -40,7 +40,7 @@ def _integers(c: Cases, shape: Any, low: int, high: int) -> Input:
 
 @family("hypot", "atan2", "logaddexp", "logaddexp2", "xlogy", "fmax", "fmin", "fmod", "heaviside")
 def two_numbers(c: Cases, name: str) -> Case:
-    """Functions of two numbers. At 0 and infinity slopes of compositions are nobody's."""
+    """Functions of two numbers. At 0 and infinity derivatives of compositions are undefined."""
     # at a tie PyTorch's fmax gives all of the gradient to one of the two: short floats often tie
     kind = c.choice(FLOATS if name == "xlogy" else _WIDE)
     values = c.choice(["calm", "any"])
@@ -512,7 +512,7 @@ def margins(c: Cases, name: str) -> Case:
 
 @family("adaptive_avg_pool2d", "adaptive_max_pool2d")
 def pooled(c: Cases, name: str) -> Case:
-    """To a size that is asked for."""
+    """To a given size."""
     shape = (*c.shape(2, 2, (1, 2)), c.integer(1, 6), c.integer(1, 6))
     x = c.array(shape, _WIDE, "calm")
     sizes: Any = c.choice([c.integer(1, 4), (c.integer(1, 5), c.choice([None, 2, 3]))])

@@ -121,7 +121,7 @@ def test_a_counter_in_python_goes_on():
     both(program, quiet=False)
 
 
-# ---- where a Python value may stand --------------------------------------------------------------
+# ---- places of a Python value --------------------------------------------------------------------
 
 
 class Box:

@@ -96,7 +96,7 @@ def test_nothing_to_run():
 
 
 def test_results_that_turn_out_to_be_counters():
-    """Where the first of one element stands is known without it, and takes no kernel."""
+    """The index of the maximum of one element is a constant, and takes no kernel."""
 
     def program(wrap):
         step = wrap(lambda x: (x.argmin(0), x.argmax(0) + 2, (x == x).where(Tensor.arange(4), 0)))

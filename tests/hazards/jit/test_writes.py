@@ -151,7 +151,7 @@ def test_a_result_that_waits_to_be_written_into_memory_of_the_state():
         found = []
         for i in range(CALLS):
             result, _ = step(Tensor([1.0]))
-            result[::-1] = i  # it stands in the memory of the state until now
+            result[::-1] = i  # until now it shares the memory of the state
             found += [result, state.clone()]
         return [*found, state]
 
@@ -196,7 +196,7 @@ def test_a_reader_that_waits_to_be_written_into_memory_that_is_read_out_of_sight
         for i in range(2 * CALLS):
             if i == CALLS:
                 twin = take("w").contiguous()
-                twin[...] = state * 2  # it stands in the memory of the hidden tensor until now
+                twin[...] = state * 2  # until now it shares the memory of the hidden tensor
                 found.append(twin)
             found.append(step(Tensor([1.0])))
         return [*found, state]

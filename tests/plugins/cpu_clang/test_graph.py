@@ -1,4 +1,4 @@
-"""Many launches as one call: the same as one by one, and told of what changes."""
+"""Many launches as one call: the same as one by one, with changed arguments."""
 
 import numpy as np
 import pytest

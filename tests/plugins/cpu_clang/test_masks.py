@@ -30,7 +30,7 @@ def test_windows_of_rows_with_zeros_around_them(dtype, columns, taps):
 
 
 def test_lanes_that_are_not_read_are_zeros_also_where_that_is_known_beforehand():
-    """The compiler sees that whole turns read nothing."""
+    """The compiler sees that whole iterations read nothing."""
     rng = np.random.default_rng(7)
     images, weights = (rng.integers(-3, 4, shape) for shape in ((1, 32, 3, 18), (2, 16, 7, 3)))
     given = [Tensor(array.astype(np.float64), device="CPU") for array in (images, weights)]

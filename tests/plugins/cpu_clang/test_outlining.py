@@ -34,8 +34,8 @@ def chain(a, b, steps, factor=3.0):
 
 
 def kernel(values, turns=LEAST_ITERATIONS, behind=0):
-    """A loop of so many turns that stores something, and after it a store of each value; `behind`:
-    in another loop of so many turns."""
+    """A loop of so many iterations with a store, and after it a store of each value; `behind`:
+    in another loop of so many iterations."""
     end = UOp.const(dtypes.int, turns)
     loop = UOp(Ops.RANGE, dtypes.int, (end,), RangeArg(0, AxisKind.LOOP))
     buffer = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(1 << 12), (), 0)
@@ -90,7 +90,7 @@ def test_others_stay_where_they_are(uops):
 
 
 def test_nodes_before_or_in_the_loop_are_not_outlined():
-    """Only behind a long loop are calls lost beside it."""
+    """Only after a long loop is the cost of calls negligible."""
     uops = kernel(chains())
     behind = next(place for place, u in enumerate(uops) if u.op is Ops.ENDRANGE)
     before = [u for u in uops[behind + 1 :] if u not in uops[:behind]]
@@ -141,7 +141,7 @@ def test_the_function_is_declared_and_written_once():
         (LEAST_ITERATIONS, 4, True),
         (LEAST_ITERATIONS, SHORT_LOOP, True),
         (LEAST_ITERATIONS, SHORT_LOOP + 1, False),  # as often as the long one, or more
-        (LEAST_ITERATIONS // 4, 8, False),  # twice as many turns in all, but none behind them
+        (LEAST_ITERATIONS // 4, 8, False),  # twice as many iterations in all, but none after them
     ],
 )
 def test_a_short_loop_behind_a_long_one_belongs_to_it(turns, behind, wanted):

@@ -69,7 +69,7 @@ def test_invalid_object_files_are_refused(wrapped, script):
     except CompileError as error:
         assert error.asked == "kernel f" and error.try_
     else:
-        assert "more" in script and made  # what is behind an object does no harm
+        assert "more" in script and made  # bytes after an object are ignored
 
 
 def test_one_that_hangs_is_ended_with_its_children(wrapped, monkeypatch, tmp_path):
@@ -84,7 +84,7 @@ def test_one_that_hangs_is_ended_with_its_children(wrapped, monkeypatch, tmp_pat
 
 
 def ends(process_id):
-    """Whether a process ends: a busy system may take a while. Nobody may have waited for it."""
+    """Whether a process ends; a busy system may take a while."""
     for _ in range(600):
         try:
             with open(f"/proc/{process_id}/stat") as stat:

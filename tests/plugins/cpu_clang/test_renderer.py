@@ -223,7 +223,7 @@ def test_masks_of_different_widths_meet(bench):
 
 @pytest.mark.parametrize("name", ["int8", "uint8", "int16", "uint16", "int32", "uint32"])
 def test_quotients_of_lanes_are_exact(name):
-    """Where rounding is nearest to going wrong: at multiples of the divisor, and beside them."""
+    """Where rounding is nearest to going wrong: at multiples of the divisor, and next to them."""
     kind, random = np.dtype(name), np.random.default_rng(3)
     least, most = np.iinfo(kind).min, np.iinfo(kind).max
     divisors = random.integers(least, most, 1 << 14, kind, endpoint=True).astype(np.int64)

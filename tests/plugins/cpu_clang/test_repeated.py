@@ -1,4 +1,4 @@
-"""What is done for each of many sums, as a function: the same to the bit, whoever compiles it.
+"""Work after each of many sums as one function: equal bits with every compiler.
 
 Sources are those for a processor level with many registers, whichever processor runs the tests.
 """

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 WARM, STEPS = 100, 1000
 NOISE = 400
 """Pages in a thousand steps: arenas of the interpreter that come and go. One value of a step alone
-has 64; were it mapped anew in each, there would be a hundred times as many."""
+has 64; were it mapped again in each, there would be a hundred times as many."""
 
 
 class Net:
@@ -116,7 +116,7 @@ class Chain:
 
 
 def test_recording_takes_hardly_more_than_running():
-    """Whatever is recorded: what was computed and is needed no more is let go."""
+    """Values that are no longer needed are freed, also while a recording runs."""
     chain, factor = Chain(), Tensor([2.0], "CPU").realize()
     gc.collect()
     before = usage.resident

@@ -49,7 +49,7 @@ void taken(const long long* a, long long part, long long parts) {
 
 @pytest.fixture(scope="module")
 def pools(bench):
-    """Pools of several sizes beside that of the process."""
+    """Pools of several sizes in addition to that of the process."""
     found = {count: threads.ThreadPool(bench.device.toolchain, count) for count in COUNTS}
     yield found
     for pool in found.values():
@@ -105,7 +105,7 @@ def test_kernels_in_a_row_are_shared_sooner():
 
 @pytest.mark.parametrize("parts", [2, 3, 5, 8, 100])
 def test_threads_begin_with_parts_that_follow_one_another(bench, pools, parts):
-    """Every part is done once, whoever takes it, in rows of launches too."""
+    """Every part is done once, by any thread, in sequences of launches too."""
     code = load(bench.compiler.compile(TAKEN, "taken"), "taken")
     attend = ctypes.CFUNCTYPE(None, ctypes.c_int64)
     for pool in pools.values():

@@ -103,7 +103,7 @@ class ShortOfTime(process.Deadline):
 @pytest.mark.skipif(os.name == "nt", reason="the fake compiler is a shell script")
 @pytest.mark.parametrize("fault", BROKEN)
 def test_one_that_is_broken_is_passed_over(monkeypatch, tmp_path, bench, fault):
-    """Whatever it does when it is asked, the next one compiles; alone, the error says why."""
+    """If a compiler fails its query, the next one compiles; alone, the error says why."""
     script, words = BROKEN[fault]
     broken = tmp_path / "broken"
     broken.write_text(f"#!/bin/sh\n{script}\n")
@@ -209,7 +209,7 @@ def empty_object():
 
 @pytest.mark.parametrize("lacks", ["_Float16", "__bf16", "vpdpwssd512", "nothing"])
 def test_combined_compiler_queries_have_separate_answers(monkeypatch, lacks):
-    """One run asks for most; where it fails each is asked by itself."""
+    """One run makes most queries; where it fails, each is run alone."""
 
     def answered(command, source="", seconds=0):
         if "--version" in command:
@@ -247,7 +247,7 @@ def test_the_longest_vectors_are_not_split(bench):
     ("names", "told"), [(("AVX512F",), True), (("AVX512F", "znver4"), False), (("AVX",), False)]
 )
 def test_vector_width_flag_where_clang_may_split_vectors(names, told, monkeypatch):
-    """Of a flag for all functions, what one of them asks for itself would be lost."""
+    """A flag for all functions would override the attribute of one of them."""
 
     def answered(command, source="", seconds=0):
         if "--version" in command:

@@ -175,7 +175,7 @@ def test_an_error_in_one_source_fails_the_run():
 
 
 def test_a_second_start_runs_no_compiler(started, tmp_path):
-    """Programs forgotten stand for a process begun anew: what is on disk serves it."""
+    """Dropping the loaded programs simulates a new process, which reads the disk cache."""
 
     def results():
         x = Tensor.arange(12, device="CPU").reshape(3, 4).float()

@@ -1,4 +1,4 @@
-"""What compilers are told about loops: of a product's tile, and around others."""
+"""Unroll pragmas: loops of a product's tile, and loops around others."""
 
 import pytest
 
@@ -85,7 +85,7 @@ def test_elements_under_gates_are_not_tested_several_at_a_time():
     for arg, found in (
         (None, frozenset()),
         (PREFETCH_L1, {loop}),
-    ):  # to ask for what comes is no read
+    ):  # a prefetch is no read
         load = UOp(Ops.LOAD, dtypes.float, (place,), arg)
         uops = [DATA, loop, *products(LEAST_PRODUCTS, loop), gate, place, load, closed(loop)]
         assert tile_loops(uops) == found
@@ -106,7 +106,7 @@ def test_the_pragma_precedes_the_loop():
 
 def nested(few, nodes):
     outer, inner = opened(0, few), opened(1, 3)
-    many = products(nodes - 2, inner)  # beside the place and the element
+    many = products(nodes - 2, inner)  # in addition to the address and the element
     return outer, [DATA, outer, inner, *many, closed(inner), closed(outer)]
 
 

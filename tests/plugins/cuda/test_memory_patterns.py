@@ -1,7 +1,7 @@
 """What the lanes of a warp touch at once, in kernels that must be fast: whole sectors of memory,
 and every bank of shared memory once.
 
-Addresses are computed for the lanes of the first warp, with all loops in their first turn.
+Addresses are computed for the lanes of the first warp, with all loops in their first iteration.
 """
 
 import pytest

@@ -2,7 +2,7 @@
 through pycuda: its own tests in `doubled`, and the parts of the conformance kit that run kernels.
 
 The doubles must be found when libcuda is first looked for, so these tests run in processes of their
-own. Where pycuda is not installed, a stand-in takes its place.
+own. Where pycuda is not installed, a double replaces it.
 """
 
 import importlib.util

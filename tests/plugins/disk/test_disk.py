@@ -77,7 +77,7 @@ def test_odd_names(tmp_path, name):
 
 
 def test_opening_and_viewing_reads_nothing(tmp_path):
-    """Seen from outside: the file is opened by nobody."""
+    """Seen from outside: no process has opened the file."""
     path = tmp_path / "data.bin"
     path.write_bytes(DATA)
     code = (

@@ -1,4 +1,4 @@
-"""Files through Tensor: lazily read windows, copies of just what is asked for, writing by
+"""Files through Tensor: lazily read windows, copies of only the requested bytes, writing by
 assignment."""
 
 import os

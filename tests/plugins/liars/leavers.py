@@ -40,7 +40,7 @@ class CountsWrong(Honest):
 
 class Segments(Honest):
     """An honest device whose memory is shared with others: each allocation is a segment, whose name
-    goes as soon as it is mapped. It has a process that ends when nobody holds its input."""
+    goes as soon as it is mapped. It has a process that ends when its input is closed."""
 
     unlinks = True
     helper = ("-c", "import sys; sys.stdin.read()")

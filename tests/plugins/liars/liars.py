@@ -130,7 +130,7 @@ def limits(**fields):
 
 
 def instead(old, new, definition=""):
-    """What puts another text in place of every match, behind a definition that it may use."""
+    """Replace every match by another text, after a definition that it may use."""
     return lambda self, source: definition + re.sub(old, new, source)
 
 
@@ -257,7 +257,7 @@ class OneMemoryForTwo(Honest):
 
 
 class RunsLater(Honest):
-    """Launches run when somebody synchronizes, and reading does not."""
+    """Launches run at a synchronization, and reading does not synchronize."""
 
     class device(Device):
         def synchronize(self):
@@ -276,7 +276,7 @@ class RunsLater(Honest):
 
 
 class ReadsLater(Honest):
-    """Remembers what it is to copy in, and looks at it when somebody asks."""
+    """Keeps a reference to the source of a copy, and reads it later."""
 
     class allocator(Memory):
         pending: tuple = ()
@@ -388,7 +388,7 @@ class WordVariables(Honest):
 
 
 class Overtakes(Honest):
-    """Launches run when somebody reads; writing does not wait for them."""
+    """Launches run at a read; writing does not wait for them."""
 
     def __init__(self):
         self.queue = []

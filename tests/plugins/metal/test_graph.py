@@ -1,4 +1,4 @@
-"""Launches as an indirect command buffer, on a double that forgets what it is not told."""
+"""Launches as an indirect command buffer, on a double that drops undeclared resources."""
 
 from __future__ import annotations
 

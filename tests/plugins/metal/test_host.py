@@ -320,7 +320,7 @@ def test_wide_integers_round_once_without_float64(metal, given, wanted):
     values = []
     for bit in range(1, given.bitsize):
         for _ in range(12):
-            # Just beside the middle between two narrow numbers, where rounding twice goes wrong.
+            # Next to the middle between two narrow numbers, where rounding twice goes wrong.
             middle = (1 << bit) + (1 << max(bit - 8, 0)) + int(rng.integers(-1, 2))
             values += [middle, -middle, int(rng.integers(0, 1 << bit, dtype=numpy.uint64))]
     values = [v for v in values if int(given.min) <= v <= int(given.max)]

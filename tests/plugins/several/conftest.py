@@ -1,4 +1,4 @@
-"""Devices of several families beside each other: whatever of them opens here."""
+"""Devices of several families together: all that open on this machine."""
 
 from pathlib import Path
 

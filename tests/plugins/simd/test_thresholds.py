@@ -1,4 +1,4 @@
-"""Thresholds are shares of the caches of a machine, and all of them stand in one table."""
+"""Thresholds are shares of the caches of a machine, and all of them are in one table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from weft_simd import thresholds
 
 FOLDER = Path(thresholds.__file__).parent
 MODULES = sorted(path for path in FOLDER.rglob("*.py") if path.name != "thresholds.py")
-MASKS = {"_SIGN", "_ONES"}  # bits of a word, which nobody tunes
+MASKS = {"_SIGN", "_ONES"}  # bits of a word, not tuned
 EIGHT = ComputeCaps(vector_widths={dtypes.float: (8,)}, vector_bytes=32)
 
 

@@ -1,5 +1,5 @@
-"""Packages of strangers, installed beside each other: what is wrong with one is a line about it,
-and harms nobody else. They are real distributions on a path, looked at from another process."""
+"""Third-party packages, installed together: a fault of one is a line about it,
+and does not affect the others. They are real distributions on a path."""
 
 import os
 import subprocess
@@ -98,7 +98,7 @@ STRANGERS = {
     "HOST": (SOUND, "import failed", "HOST belongs to weft itself: weft-host 1.0 declares it"),
     "REF": (SOUND, "import failed", "REF belongs to weft itself"),
 }  # fmt: skip
-"""Per family: what its package says, the state that is told, and a part of the line."""
+"""Per family: its package's source, the reported state, and a part of the line."""
 
 
 def distribution(folder, name, family, text):

@@ -29,7 +29,7 @@ TWO = {
     "minimum": "minimum", "multiply": "multiply", "nextafter": "nextafter",
     "not_equal": "not_equal", "pow": "power", "remainder": "remainder", "subtract": "subtract",
 }  # fmt: skip
-# which of two zeros is the larger is nobody's business
+# the order of two zeros is undefined
 EITHER_ZERO = {"maximum", "minimum"}
 
 

@@ -302,7 +302,7 @@ def test_a_deep_graph_is_no_problem():
 def test_nodes_of_a_gradient_know_where_they_are_from():
     x = Tensor([1.0], requires_grad=True)
     gradient = x.exp().sum().gradient(x)[0]
-    # what does not depend on x is shared by all graphs, and remembers whoever made it first
+    # what does not depend on x is shared by all graphs, and keeps its first provenance
     nodes = [node for node in gradient.uop.toposort() if x.uop in node.toposort()]
     marks = [n.meta for n in nodes if getattr(n, "meta", None) is not None]
     assert any(m.backward and m.name == "exp" for m in marks)

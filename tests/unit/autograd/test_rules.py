@@ -8,7 +8,7 @@ from weft.autograd.rules import NON_DIFFERENTIABLE, RULES
 from weft.base.dtype import dtypes
 from weft.uop import GroupOp, Ops, UOp
 
-# what stands in kernels and schedules alone, or stands for what is no value
+# nodes of kernels and schedules only, or without a value
 NO_VALUES = {
     Ops.SINK, Ops.VIEW, Ops.VALID, Ops.DEFINE_GLOBAL, Ops.DEFINE_LOCAL, Ops.DEFINE_REG, Ops.SPECIAL,
     Ops.REDUCE, Ops.FILL,

@@ -1,4 +1,4 @@
-"""Windows of sums: taken below them wherever movement lets them through, equal in value."""
+"""Windows of sums are pushed below them where movement permits, with equal values."""
 
 import numpy as np
 import pytest

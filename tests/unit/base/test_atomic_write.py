@@ -1,4 +1,4 @@
-"""Files that are replaced whole or not at all, whatever happens to their writer."""
+"""Files are replaced atomically, also when their writer fails."""
 
 import os
 import signal

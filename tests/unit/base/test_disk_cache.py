@@ -90,7 +90,7 @@ def test_a_file_of_garbage_is_a_miss_and_is_repaired(folder: Path, open_meanwhil
         file_in(folder).write_bytes(b"this is no database, it only has the name of one " * 100)
 
     spoil()
-    # A process that comes new to the file sees the damage, whatever this one still remembers.
+    # A new process sees the damage; this one may have the entry in memory.
     answers: list[bytes | None] = []
 
     def newcomer() -> None:
@@ -166,7 +166,7 @@ def test_a_folder_that_cannot_be_made_is_a_miss(tmp_path: Path) -> None:
 
 
 class Clock:
-    """Time that passes only while somebody sleeps."""
+    """Time that passes only in `sleep`."""
 
     def __init__(self) -> None:
         self.now = 0.0

@@ -1,4 +1,4 @@
-"""Locks behave as usual, and are free in a forked child whoever held them."""
+"""Locks behave as usual, and are free in a forked child."""
 
 from __future__ import annotations
 

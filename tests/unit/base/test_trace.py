@@ -1,4 +1,4 @@
-"""Events reach those who listen, in order, with their parents; and nobody else."""
+"""Events reach the subscribers, in order, with their parents."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_a_cast_of_float64_rounds_once(dtype):
 
 
 def integers_near_ties(given):
-    """Random integers of every magnitude; what lies by bfloat16's ties, exactly and one beside."""
+    """Random integers of every magnitude; bfloat16's ties, exactly and one off."""
     rng = np.random.default_rng(2)
     low, high = dtypes.min(given), dtypes.max(given)
     drawn = [int(rng.integers(0, 1 << 63)) >> int(shift) for shift in rng.integers(0, 63, 2000)]

@@ -266,7 +266,7 @@ def test_parts_may_not_overlap_in_place():
 
 
 def test_parts_may_overlap_next_to_an_in_place_update():
-    """Only loops around the store that changes what is read have to turn once."""
+    """Only loops around a store to memory that is read must visit each element once."""
     changed = elementwise_in_place(6).src[0]
     beside = store(load(2, shape(10), 10) + 1.0, 10, slot=1)
 

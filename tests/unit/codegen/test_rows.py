@@ -1,4 +1,4 @@
-"""Values that are kept on chip, row by row: filled once, read at any place."""
+"""Local row buffers: filled once, read at any index."""
 
 from __future__ import annotations
 
@@ -344,7 +344,7 @@ def test_row_buffers_of_narrow_floats_are_wide():
 
 
 def products_with_rows(rows, length, width):
-    """softmax(x) @ v, the powers kept on chip."""
+    """softmax(x) @ v, the powers kept in a row buffer."""
     x = load(1, rows, length)
     less = x - spread(x.reduce(Ops.MAX, (1,)), rows, length)
     power = row(UOp(Ops.EXP2, dtypes.float, (less,)))

@@ -271,7 +271,7 @@ def test_an_answer_that_is_none_is_the_plugins_fault(fresh_registry, call, answe
 
 @pytest.mark.parametrize("size", [64, 1 << 22])
 def test_memory_dies_without_python(fresh_registry, size):
-    """Where a signal handler raised meanwhile nobody would hear of it."""
+    """An exception of a signal handler there would be lost."""
     buffer = buffer_of(RecordingAllocator(), size).allocate()
     pool = registry.open(buffer.device).pool
     used, resident, called = pool.used_bytes, usage.resident, []

@@ -73,7 +73,7 @@ def test_counting(allocator):
 
 
 class Tight(RecordingAllocator):
-    """Room for 100 bytes."""
+    """At most 100 bytes."""
 
     def allocate(self, nbytes, hints):
         if self.live + nbytes > 100:

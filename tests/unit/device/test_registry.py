@@ -53,7 +53,7 @@ def forget_imports():
 
 @pytest.fixture
 def installed():
-    """``installed(plugin, ...)`` puts a registry of these plugins in force."""
+    """``installed(plugin, ...)`` activates a registry of these plugins."""
     from contextlib import ExitStack
 
     with ExitStack() as stack:

@@ -10,7 +10,7 @@ DATA = bytes(range(100))
 
 
 class Methods(RecordingAllocator):
-    """Offers what it is told to offer, and records what was used."""
+    """Has the given capabilities, and records which are used."""
 
     def __init__(self, *, window=False, link=False, streams=False):
         super().__init__(window)

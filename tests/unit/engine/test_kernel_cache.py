@@ -21,7 +21,7 @@ from weft.engine import forget_programs, kernel_cache, lower_schedule_item, prog
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
-    # whoever watches all tests is to see them, but not to change what they do
+    # subscribers of all tests may see them, but must not change their effect
     monkeypatch.setattr(kernel_cache.trace, "enabled", lambda name=None: False)
     with settings.override(CACHE_DIR=str(tmp_path), CACHE=1, SPEC=0, DEBUG=0, BEAM=0):
         forget_programs()
@@ -59,7 +59,7 @@ def test_a_kernel_that_was_kept_is_not_lowered_again(lowered):
     one, other = first.prg.p, again.prg.p
     assert (one.src, one.name, one.estimates) == (other.src, other.name, other.estimates)
     assert one.program.applied == other.program.applied
-    assert other.uops == one.uops and len(lowered) == 2  # made when they are asked for
+    assert other.uops == one.uops and len(lowered) == 2  # made on demand
 
 
 def test_settings_that_change_the_source_change_the_key(lowered, monkeypatch):

@@ -1,4 +1,4 @@
-"""Sources compiled beside the generation of others."""
+"""Sources compiled in parallel with the generation of others."""
 
 import threading
 
@@ -172,7 +172,7 @@ def test_other_exceptions_are_raised_with_the_result():
 
 
 class Broken(Several):
-    """Several at once fail with what nobody expects, or are not all given back."""
+    """A combined call fails with another exception, or returns too few results."""
 
     def __init__(self, short):
         super().__init__()

@@ -29,7 +29,7 @@ def test_equal_kernels_are_one_program():
 
 
 def test_a_damaged_cache_entry_is_compiled_again(tmp_path):
-    """Every byte that is turned makes the entry a miss, never a binary that runs."""
+    """Every changed byte makes the entry a miss, never a binary that runs."""
     with settings.override(CACHE_DIR=str(tmp_path)):
         cache = DiskCache("binaries_test", 1)
         cache.put("kernel", b"machine code")
@@ -76,7 +76,7 @@ def test_devices_of_one_kind_share_generated_programs():
 
 
 def test_the_kernels_of_a_schedule_are_compiled_side_by_side(monkeypatch, tmp_path):
-    """All are begun before the first is waited for; what fails is told where it is asked for."""
+    """All are started before the first is awaited; a failure is raised with its result."""
     x = Tensor([1.0, 2.0, 3.0], device=DEVICE).realize()
     outs = [x.sum(), x.reshape(3, 1).expand(3, 4).contiguous(), x.cumsum(0)]
     items = Tensor.schedule(*outs)
@@ -130,7 +130,7 @@ def test_a_part_that_gives_something_else_is_the_plugins_fault(
     part, gives, words, fresh_registry, tmp_path
 ):
     register_with(part, lambda *_: gives)
-    # with a cache of its own: what an honest part with this fingerprint gave is not asked for again
+    # with a cache of its own: results of a correct part with this fingerprint are not reused
     with settings.override(CACHE_DIR=str(tmp_path)), pytest.raises(PluginError) as caught:
         (Tensor.empty(4, device="FAKE") + 1).realize()
     assert caught.value.because == words

@@ -1,4 +1,4 @@
-"""What a search tells of itself: a bar on a terminal, lines if asked for, else nothing."""
+"""Progress of a search: a bar on a terminal, lines on request, else nothing."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from weft.engine.timing import timed, wait_time
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Seconds pass only as they are told to: (at each look at the clock, waited at each look)."""
+    """Seconds pass as given: (at each read of the clock, waited at each read)."""
 
     def go(times, waits, others=(0.0, 0.0)):
         monkeypatch.setattr(timing, "perf_counter", itertools.chain(times).__next__)

@@ -1,4 +1,4 @@
-"""What the engine tells of a kernel and of its run."""
+"""Trace events of a kernel and of its run."""
 
 from weft import Tensor
 from weft.base import trace

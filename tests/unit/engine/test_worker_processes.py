@@ -1,4 +1,4 @@
-"""Helper processes: they answer, and whoever does not is ended and replaced."""
+"""Worker processes: they answer, or are ended and replaced."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from weft.io.gguf_header import BLOCKS
 
 gguf = pytest.importorskip("gguf", reason="the gguf package writes these files")
 QUANTISED = ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K"]
-# where the halves of a block stand, which must be numbers
+# offsets of the halves of a block, which must be numbers
 HALVES = {"Q6_K": [208], "Q4_1": [0, 2], "Q5_1": [0, 2], "Q4_K": [0, 2], "Q5_K": [0, 2]}
 
 

@@ -1,4 +1,4 @@
-"""Activations as layers beside PyTorch's of the same name and arguments."""
+"""Activations as layers compared with PyTorch's of the same name and arguments."""
 
 import numpy as np
 import pytest

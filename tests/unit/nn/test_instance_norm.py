@@ -1,4 +1,4 @@
-"""Instance normalisation beside PyTorch's: values, running statistics, both modes."""
+"""Instance normalisation compared with PyTorch's: values, running statistics, both modes."""
 
 import numpy as np
 import pytest

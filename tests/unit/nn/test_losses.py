@@ -1,4 +1,4 @@
-"""Losses as modules beside PyTorch's of the same name and arguments."""
+"""Losses as modules compared with PyTorch's of the same name and arguments."""
 
 import numpy as np
 import pytest

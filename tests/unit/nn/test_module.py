@@ -1,4 +1,4 @@
-"""Module: names, state, mode, conversion and printing, beside PyTorch's where it is installed."""
+"""Module: names, state, mode, conversion and printing, compared with PyTorch where installed."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Pooling layers beside PyTorch's of the same name and arguments."""
+"""Pooling layers compared with PyTorch's of the same name and arguments."""
 
 import numpy as np
 import pytest

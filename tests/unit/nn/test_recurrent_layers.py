@@ -1,4 +1,4 @@
-"""LSTM and GRU over sequences beside PyTorch's, with the weights and the names of PyTorch's."""
+"""LSTM and GRU over sequences compared with PyTorch's, with its weights and names."""
 
 import numpy as np
 import pytest

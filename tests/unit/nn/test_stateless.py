@@ -1,4 +1,4 @@
-"""Layers without weights beside PyTorch's of the same name and arguments."""
+"""Layers without weights compared with PyTorch's of the same name and arguments."""
 
 import numpy as np
 import pytest

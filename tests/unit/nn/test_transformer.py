@@ -1,4 +1,4 @@
-"""Layers of transformers with PyTorch's weights, beside PyTorch's."""
+"""Layers of transformers with PyTorch's weights, compared with PyTorch's."""
 
 import numpy as np
 import pytest

@@ -67,7 +67,7 @@ def meaning(u: UOp) -> int:
 
 @given(trees())
 def test_text_means_the_tree(tree):
-    """Python has C's precedence for these operators (comparisons stand only in conditions)."""
+    """Python has C's precedence for these operators (comparisons are only in conditions)."""
     text = write(tree)
     assert eval(as_python(text), {n.arg.name: v for n, v in NAMES.items()}) == meaning(tree)
 

@@ -1,4 +1,4 @@
-"""What a renderer is told about the source before which its preamble is printed."""
+"""The facts about a source that a renderer gets for its preamble."""
 
 from weft.base.dtype import AddrSpace, dtypes
 from weft.device import LinearProgram

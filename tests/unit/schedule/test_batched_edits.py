@@ -1,4 +1,4 @@
-"""Edits of single nodes, made in one walk."""
+"""Edits of single nodes, made in one traversal."""
 
 from helpers.graphs import buffer
 from weft import Tensor

@@ -1,4 +1,4 @@
-"""Writes and copies that nobody but the next one sees."""
+"""Dead writes, and copies that only the next copy reads."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is asked for in one kernel."""
+"""Fusion marks: values that the user keeps in one kernel."""
 
 import numpy as np
 import pytest

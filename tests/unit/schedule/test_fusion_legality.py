@@ -1,4 +1,4 @@
-"""What speaks for and against one kernel in the place of several."""
+"""Legality and profitability of fusing several kernels."""
 
 from helpers.graphs import buffer
 from weft.schedule.fusion_analysis import facts_of, reused_operands

@@ -1,4 +1,4 @@
-"""Sums whose terms go where memory says are told from others, and have kernels of their own."""
+"""Reductions over indexed stores are recognised, and have kernels of their own."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Where the intermediates of a schedule stand: never two in one place at one time."""
+"""Memory planning: two live intermediates never overlap."""
 
 import math
 from dataclasses import replace
@@ -45,7 +45,7 @@ def at_one_time(a, b):
 
 
 def overlaps(needs, offsets):
-    """The pairs that stand in one place at one time."""
+    """The pairs that overlap in memory and in time."""
     found = []
     for i, (a, (arena_a, start_a)) in enumerate(zip(needs, offsets)):
         for b, (arena_b, start_b) in list(zip(needs, offsets))[i + 1 :]:
@@ -132,7 +132,7 @@ def apart():
 
 
 def picture(needs, offsets, sizes):
-    """One line for each need: when, how much, and where it stands."""
+    """One line for each need: its lifetime, size and offset."""
     lines = [f"arenas of {', '.join(map(str, sizes))} bytes"]
     for wanted, (arena, start) in zip(needs, offsets):
         time = "".join("#" if wanted.first <= step <= wanted.last else "." for step in range(8))

@@ -1,4 +1,4 @@
-"""Graphs of values on several devices taken apart: one graph per device, with copies between them.
+"""SPMD partitioning: one graph per device, with copies between them.
 
 Before and after as text in tests/golden/sharding; here what they have in common.
 """
@@ -36,7 +36,7 @@ def halves(*shape, axis=0):
 
 
 def copied(expansion):
-    """The sizes of all copies in what a graph was taken apart to."""
+    """The sizes of all copies in a partitioned graph."""
     return [n.size for n in expansion.sink.toposort() if n.op is Ops.COPY]
 
 
@@ -248,6 +248,6 @@ def test_before_and_after_in_a_ring(golden):
 
 
 def _text(sink):
-    """As text in which buffers are numbered from 0 on, whatever ran before."""
+    """As text in which buffers are numbered from 0."""
     numbers = [n for n in sink.toposort() if n.op is Ops.UNIQUE]
     return to_text(sink.substitute({n: n.replace(arg=i) for i, n in enumerate(numbers)}))

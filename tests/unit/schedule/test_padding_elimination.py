@@ -1,4 +1,4 @@
-"""Padding of a product goes around one factor; the other is repeated where it stands still."""
+"""Padding of a product moves to one factor; the other one is expanded along constant axes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What has to stand in memory."""
+"""Values that must be stored."""
 
 from helpers.graphs import buffer, kernels
 from weft.base.dtype import dtypes

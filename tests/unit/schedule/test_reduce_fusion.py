@@ -68,5 +68,5 @@ def test_a_cast_to_a_wider_dtype_is_left_to_the_readers():
     first, second = kernels(wide)
     assert first.src[0].src[1].dtype is dtypes.half
     assert Ops.CAST in ops_of(second) and Ops.CAST not in ops_of(first)
-    # what is asked for is stored as it is asked for
+    # a requested value is stored in its requested form
     assert kernels(total.cast(dtypes.float))[0].src[0].src[1].dtype is dtypes.float

@@ -1,4 +1,4 @@
-"""What is kept on chip while a kernel runs row by row."""
+"""Local row buffers of kernels that run row by row."""
 
 from math import inf
 

@@ -165,7 +165,7 @@ def test_two_values_of_one_variable_have_none():
     assert structure_of(UOp.sink(*graphs)) is None
 
 
-# ---- the walk ------------------------------------------------------------------------------------
+# ---- the traversal -------------------------------------------------------------------------------
 
 
 def test_the_traversal_visits_sources_first_and_each_node_once():

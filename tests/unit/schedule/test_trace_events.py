@@ -1,4 +1,4 @@
-"""What the scheduler tells: pictures of its plan, and each schedule as a whole."""
+"""Trace events of the scheduler: pictures of its plan, and each schedule."""
 
 from weft import Tensor
 from weft.base import trace

@@ -120,7 +120,7 @@ def test_reshape_splits_an_interval_inside_one_block():
 
 
 def test_an_axis_visible_at_one_index_merges_with_the_next():
-    # row 1 of two rows is seen: whatever its stride, the two axes are one
+    # row 1 of two rows is seen: for any stride, the two axes are one
     view = View.create((1, 3), (0, 5)).pad(((1, 0), (0, 0)))
     assert view.reshape((6,)).mask == ((3, 6),)
     assert view.reshape((6,)).strides == (5,)

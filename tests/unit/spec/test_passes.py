@@ -80,6 +80,6 @@ def test_garbage_is_not_searched_for_meanwhile_and_is_again_afterwards():
     gc.disable()
     try:
         run_passes((watch,), None, None)
-        assert not gc.isenabled()  # whoever switched it off wants it off
+        assert not gc.isenabled()  # a caller has switched it off
     finally:
         gc.enable()

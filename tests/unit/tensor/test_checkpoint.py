@@ -1,4 +1,4 @@
-"""Checkpoints: the same numbers for less memory, at whatever point things are computed."""
+"""Checkpoints: equal numbers with less memory, whenever values are computed."""
 
 import gc
 
@@ -62,7 +62,7 @@ def test_the_gradients_are_the_same(read):
 
 
 def stored():
-    """Bytes of the memory that live tensors stand in, or know that they were computed of."""
+    """Bytes of the memory of live tensors and of their history."""
     gc.collect()
     nodes, stack = set(), [t._uop for t in live_tensors()]
     while stack:

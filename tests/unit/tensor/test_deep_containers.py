@@ -184,7 +184,7 @@ OF_PYTHON = ("weft.device", "weft.nn.Transformer")
 
 @pytest.mark.parametrize("container", [lists, lambda depth: dicts(depth, 1)], ids=["list", "dict"])
 def test_no_method_ends_in_pythons_own_error(container, tmp_path, monkeypatch):
-    """Whatever it says of such an argument."""
+    """Any answer to such an argument."""
     monkeypatch.chdir(tmp_path)
     deep, found = container(5000), []
     for name, call in callables():
@@ -199,7 +199,7 @@ def test_no_method_ends_in_pythons_own_error(container, tmp_path, monkeypatch):
                 call(*positional, **named)
             except RecursionError:
                 found.append(name)
-            except Exception:  # said in whatever words
+            except Exception:  # in any words
                 pass
     assert not {name for name in found if not name.startswith(OF_PYTHON)}
 

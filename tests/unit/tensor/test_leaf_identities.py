@@ -84,7 +84,7 @@ def test_several_writes_add_no_gradient_twice():
     assert w.tolist() == [-7.0, -6.0]
 
 
-# ---- leaves that stand elsewhere afterwards ------------------------------------------------------
+# ---- leaves that move to other memory ------------------------------------------------------------
 
 
 def replaced(w):
@@ -155,7 +155,7 @@ def test_a_leaf_that_has_another_size_afterwards():
 @pytest.mark.parametrize("read", [False, True])
 @pytest.mark.parametrize("first", ["the leaf", "the other"])
 def test_memory_that_a_leaf_shares_with_another_tensor(read, first):
-    """Both are written: one of them stands in other memory afterwards."""
+    """Both are written: one of them has other memory afterwards."""
     w = Tensor([1.0, 2.0], device="REF").contiguous().realize()
     other = w.contiguous()  # of the same memory, until one is written
     w.requires_grad_()

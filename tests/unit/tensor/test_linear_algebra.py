@@ -28,7 +28,7 @@ def transposed(x: np.ndarray) -> np.ndarray:
 
 
 def assert_orthogonal(x: np.ndarray) -> None:
-    """Whatever has fewer: its rows or its columns."""
+    """The smaller number of its rows and columns."""
     small = x @ transposed(x) if x.shape[-2] <= x.shape[-1] else transposed(x) @ x
     np.testing.assert_allclose(
         small, np.broadcast_to(np.eye(small.shape[-1]), small.shape), atol=1e-9

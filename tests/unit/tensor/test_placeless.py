@@ -1,4 +1,4 @@
-"""A value made of variables alone lives nowhere, and goes wherever the other operands are."""
+"""A value of variables alone has no device, and takes that of the other operands."""
 
 import pytest
 

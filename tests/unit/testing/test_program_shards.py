@@ -1,4 +1,4 @@
-"""The tensors of random programs, laid out in turn."""
+"""Shardings of the tensors of random programs."""
 
 from weft.testing.program_shards import Sharded
 from weft.testing.programs import Seeded, run_program

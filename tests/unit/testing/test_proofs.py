@@ -83,7 +83,7 @@ def test_loaded_values_are_unconstrained():
 
 
 def loaded(place, count=1):
-    """Numbers of a table that nobody writes to."""
+    """Numbers of a read-only table."""
     table = UOp(Ops.DEFINE_GLOBAL, dtypes.int.ptr(64), (), 2)
     return UOp(Ops.LOAD, dtypes.int.vec(count) if count > 1 else dtypes.int, (table.index(place),))
 
@@ -187,7 +187,7 @@ def test_two_stores_in_one_place():
 
 
 def test_the_next_turn_of_a_loop():
-    """Without a barrier after the loads the next turn may overwrite what is still read."""
+    """Without a barrier after the loads the next iteration may overwrite what is still read."""
     other = (ITEM + 1) % 32
     free = UOp(Ops.BARRIER, dtypes.void, (), "free")
     assert races(meeting(ITEM, other, again=[]))

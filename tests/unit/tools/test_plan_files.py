@@ -1,4 +1,4 @@
-"""Plans as files: their words, and that somebody without weft can run them."""
+"""Plans as files: their format, and that they run without weft."""
 
 import importlib.util
 import json

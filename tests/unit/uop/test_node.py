@@ -1,4 +1,4 @@
-"""UOp: hash-consing, immutability, walking, constants."""
+"""UOp: hash-consing, immutability, traversal, constants."""
 
 import gc
 import pickle
@@ -187,7 +187,7 @@ def test_equal_nodes_of_several_threads_are_one():
 
 
 def test_a_node_that_another_thread_made_is_not_forgotten():
-    """The entry of a dead node takes out itself alone, not the one that stands there by now."""
+    """A dead node removes only its own entry, not a newer one."""
     key = (Ops.CONST, dtypes.int, (), 7_100_000)
     made = UOp(*key)
     dead = _Entry(_Dies())
@@ -212,7 +212,7 @@ def test_the_entry_of_a_dead_node_is_replaced():
 
 @pytest.mark.parametrize("arg", [Reduce(Ops.ADD, (7_300,)), 7_300.5, ("a", 7_300), None])
 def test_no_python_runs_when_a_node_dies(arg):
-    """Where a signal handler raised meanwhile nobody would hear of it."""
+    """An exception of a signal handler there would be lost."""
     node = UOp(Ops.NOOP, dtypes.int, (UOp(Ops.CONST, dtypes.int, (), 7_300_001),), arg)
     before, called = len(_interned), []
     sys.setprofile(lambda frame, event, _: called.append(event))

@@ -111,7 +111,7 @@ def test_more_threads_than_a_kernel_was_made_for(gpu):
 
 
 def test_more_shared_memory_than_a_source_may_declare(gpu):
-    """Two arrays of 32 KiB: the launch asks for them, alone and in a graph."""
+    """Two arrays of 32 KiB: the launch allocates them, alone and in a graph."""
     count = 8192
     first, second = (
         UOp(Ops.DEFINE_LOCAL, dtypes.int.ptr(count, type(dtypes.int.ptr().space).LOCAL), (), name)
@@ -138,7 +138,7 @@ def test_more_shared_memory_than_a_source_may_declare(gpu):
 
 
 class RecordingGraph:
-    """A graph that notes which launches it is told of."""
+    """A graph that records which launches are updated."""
 
     def __init__(self, graph):
         self.graph, self.numbers = graph, []

@@ -1,4 +1,4 @@
-"""Floats of 8 bits on chips that have matrix units for them: bits, conversions, products."""
+"""Floats of 8 bits on GPUs with matrix units for them: bits, conversions, products."""
 
 import numpy as np
 import pytest

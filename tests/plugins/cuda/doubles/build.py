@@ -70,7 +70,7 @@ def _made(file: Path, command: list[str]) -> None:
         return
     made = file.with_name(f"{file.name}.{os.getpid()}")
     subprocess.run([*command, "-o", str(made)], check=True)
-    made.replace(file)  # so that nobody loads half of one
+    made.replace(file)  # so that no process loads half of one
 
 
 def environment(folder: Path) -> dict[str, str]:

@@ -163,7 +163,7 @@ def test_threads_are_left_a_loop_outside():
 
 
 def test_two_parts_are_a_little_short_where_one_would_be_all():
-    # 200 turns of a tile share the one panel there is
+    # 200 iterations of a tile share one panel
     assert OptKind.THREAD in chosen(matmul(800, 2048, 8), target(Feature.THREADS))
 
 
@@ -217,7 +217,7 @@ def strips_are_inside(m, k, n, **more):
 def test_a_tall_matrix_is_read_once_for_several_panels():
     assert strips_are_inside(4096, 1024, 256)
     assert not strips_are_inside(128, 1024, 256)  # a cache keeps it from one panel to the next
-    assert not strips_are_inside(4096, 4096, 256)  # there is room for one panel
+    assert not strips_are_inside(4096, 4096, 256)  # one panel fits
 
 
 @pytest.mark.parametrize("m, k, n", [(35, 20, 33), (40, 9, 50)])

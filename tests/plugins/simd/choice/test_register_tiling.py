@@ -1,4 +1,4 @@
-"""Windows of a tile that have rows in common: which loop is written out, and what comes of it."""
+"""Windows of a tile that share rows: which loop is unrolled, and the resulting kernel."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from weft_simd.choice.register_tiling import _shared
 
 
 def written_out(picture, filters, groups=1, **facts):
-    """Extents of the loops of the sum that are written out."""
+    """Extents of the unrolled loops of the sum."""
     pytest.importorskip("weft_cpu_clang", reason="there is no plugin for this processor")
     target = registry.offline("CPU", "x86-64-v4").target
     x, w = (Tensor.empty(*shape, device="REF") for shape in (picture, filters))

@@ -39,7 +39,7 @@ def test_rows_wait_together(method):
         (19, 512, []),
         (8, 512, []),  # too few to be shared out
         (1024, 768, []),  # they come from further away
-        (32, 2048, []),  # the nearest cache has no room for four
+        (32, 2048, []),  # four do not fit in the L1 cache
     ],
 )
 def test_rows_that_are_near_and_short_and_many(rows, columns, amounts):

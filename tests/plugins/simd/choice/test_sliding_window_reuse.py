@@ -1,4 +1,4 @@
-"""Windows that share rows stand side by side, as few as can be written out, and give the same."""
+"""Sliding windows that share rows are adjacent, few enough to be unrolled, with equal results."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def picture(size: int) -> Tensor:
         (28, 3, 2, 1, [2]),  # three would be five times three for fourteen rows
         (58, 3, 1, 0, [4]),
         (56, 3, 1, 1, [3]),  # no lanes, but the largest of each
-        (58, 5, 1, 0, []),  # too much to be written out
+        (58, 5, 1, 0, []),  # too much to be unrolled
     ],
 )
 def test_rows_of_windows_that_overlap(size, window, stride, padding, rows):

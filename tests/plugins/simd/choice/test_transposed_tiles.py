@@ -29,7 +29,7 @@ def test_the_heuristic_makes_squares():
 
 def test_squares_of_narrow_numbers_fit_in_registers():
     program = program_of(turned(64, 64, order=(1, 0), dtype=dtypes.int8))
-    assert loads(program) == [16] * 16  # of 32 lanes and registers; a square of 16 leaves room
+    assert loads(program) == [16] * 16  # of 32 lanes and registers: a square of 16 fits
 
 
 def test_loops_around_a_long_reduction_suit_the_reduction():

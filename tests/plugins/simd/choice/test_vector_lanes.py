@@ -101,7 +101,7 @@ def test_masked_elements_have_lanes_that_do_not_overlap() -> None:
 
 
 def test_two_vectors_of_a_row_that_takes_a_long_chain_are_under_way_at_once() -> None:
-    """A row that is kept on chip until its sum is known; more than two leave registers short."""
+    """A row buffered until its sum is known; more than two vectors need too many registers."""
 
     def lanes(steps: int, columns: int = 96) -> set[int]:
         row = Tensor.empty(64, columns)
@@ -117,7 +117,7 @@ def test_two_vectors_of_a_row_that_takes_a_long_chain_are_under_way_at_once() ->
 
 def test_windows_over_short_rows_have_lanes_along_the_rows() -> None:
     """Sixteen channels at once would be picked up one by one; eight columns, and then six of them
-    again, lie side by side, and it is known in a few steps which are beside the image."""
+    again, lie side by side, and a few steps decide which are outside of the image."""
     sixteen = ComputeCaps(
         vector_widths={dtypes.float: (16, 8), dtypes.int: (16, 8)},
         vector_bytes=64,

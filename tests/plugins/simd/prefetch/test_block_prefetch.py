@@ -84,7 +84,7 @@ def test_kernels_without_prefetches(shape, order, cache):
 
 
 def test_threads_share_two_loops_as_one():
-    """As long as memory goes on from the last turn of the inner one."""
+    """As long as memory continues from the last iteration of the inner loop."""
     threads = frozenset({Feature.THREADS})
     program = program_of((8, 9, 64, 96), (3, 1, 0, 2), 1 << 20, threads)
     assert any(node.op is Ops.SPECIAL for node in program.uops)

@@ -55,7 +55,7 @@ def given(rows: int, columns: int) -> Tensor:
     "found, lines",
     [
         (lambda: given(256, 4096).softmax(-1), 1),
-        (lambda: given(256, 4096).logsumexp(-1), 4),  # four vectors in a turn
+        (lambda: given(256, 4096).logsumexp(-1), 4),  # four vectors in an iteration
         (lambda: given(256, 4096).layernorm(-1), 1),
         (lambda: given(256, 4096).cumsum(1), 1),
         (lambda: (given(256, 4096) + given(256, 4096)).softmax(-1), 2),  # of both

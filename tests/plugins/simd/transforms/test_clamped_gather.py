@@ -60,7 +60,7 @@ def test_lanes_compare_at_once_and_load_one_by_one() -> None:
 
 @pytest.mark.parametrize("pad", [0, 2])
 def test_a_gate_of_loops_alone_stays(pad: int) -> None:
-    """Of a table that is padded, places beyond its ends are not there whatever is asked for."""
+    """Of a table that is padded, indices beyond its ends read nothing."""
     table, places = Tensor.empty(16).pad(((pad, pad),)), Tensor.empty(8, dtype=dtypes.int)
     sink = loops_for(ast_of(table.gather(0, places)), target(), False).sink
     assert bool(gated_loads(sink)) == bool(pad)
@@ -69,7 +69,7 @@ def test_a_gate_of_loops_alone_stays(pad: int) -> None:
 def test_gathered_values() -> None:
     random = np.random.default_rng(0)
     table = random.random((5, 40), np.float32)
-    table[0, 0] = np.nan  # the element that is read where nothing is asked for
+    table[0, 0] = np.nan  # the element that masked lanes read
     places = random.integers(-60, 60, (5, 37)).astype(np.int32)
     inside = (places >= -40) & (places < 40)
     wanted = np.take_along_axis(table, np.where(inside, places, 0) % 40, 1) * inside

@@ -67,7 +67,7 @@ def test_other_loops_keep_their_order_and_no_two_are_one() -> None:
 
 @pytest.mark.parametrize(
     "extent, divisor",
-    [(64, 2), (60, 16), (16, 16)],  # too short for lanes, no whole number of them, one turn
+    [(64, 2), (60, 16), (16, 16)],  # too short for lanes, no whole number of them, one iteration
 )
 def test_loops_that_are_not_split(extent: int, divisor: int) -> None:
     r = UOp.range(extent, 0, AxisKind.LOOP)

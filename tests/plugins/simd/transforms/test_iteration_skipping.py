@@ -71,7 +71,7 @@ def test_sums_of_an_index_are_skipped_together_with_a_product(rows):
     start = ops.index(Ops.IF)
     inside = ops[start : ops.index(Ops.ENDIF)]
     assert inside.count(Ops.STORE) == 4 * rows, "all sums stand behind the condition"
-    # rows in a row are asked for as one: two comparisons, whatever their number
+    # consecutive rows are one range: two comparisons for any number of them
     asked = [node for node in program.uops[:start] if node.op is Ops.CMPLT]
     assert len(asked) == (2 if rows > 2 else 0)
     np.testing.assert_array_equal(computed(program, bufs, want.shape), want)

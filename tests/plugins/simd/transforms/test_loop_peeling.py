@@ -32,7 +32,7 @@ def kernel(tensor):
 
 
 def turns(sink):
-    """For each REDUCE how often its loops turn."""
+    """For each REDUCE the number of iterations of its loops."""
     reduces = [node for node in sink.toposort() if node.op is Ops.REDUCE]
     return sorted(tuple(loop.src[0].arg for loop in loops_of(node)) for node in reduces)
 
@@ -65,7 +65,7 @@ def test_nothing_is_cut_that_does_not_lie_in_a_row():
 
 
 def test_of_several_loops_the_innermost_is_cut():
-    """The rests of all rows are a walk of their own; what is read again, by a product, stays."""
+    """The remainders of all rows are a stream of their own; operands of products are not peeled."""
     cut = loop_peeling.run(kernel(Tensor.empty(3, 5, 14, device="NULL").sum((0, 2))), TARGET)
     lowered.verify(cut)
     assert turns(cut) == [(3, 2), (3, 12)]
@@ -104,7 +104,7 @@ def test_values_of_short_rows(reduced):
 
 
 def test_loops_inside_of_both_parts_are_two():
-    """What both parts read in one loop would stand in two places of the nest."""
+    """A value read by both parts in one loop would be in two places of the nest."""
     shapes = ((2, 3, 33), (2, 33, 17), (2, 3, 17))
     left, right, added = (Tensor.empty(*shape, device="NULL") for shape in shapes)
     ast = ast_of(((left @ right).relu() + added).sum(-1))

@@ -1,4 +1,4 @@
-"""Which sums are put down on chip before something costly is done with them."""
+"""Which sums are stored in a local row buffer before expensive operations."""
 
 from __future__ import annotations
 

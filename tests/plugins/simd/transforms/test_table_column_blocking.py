@@ -1,4 +1,4 @@
-"""Tables whose columns pick rows of their own: when a panel is brought on chip, what it holds."""
+"""Tables with one row index per column: when a block is copied to a local array."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_columns_are_outermost_and_their_rows_in_a_local_array():
     "table, dtype, wanted",
     [
         ((600, 512), "float64", (600, 16)),
-        ((6000, 512), "float32", (6000, 16)),  # a line is all there is room for
+        ((6000, 512), "float32", (6000, 16)),  # only one line fits
         ((9000, 512), "float32", None),
         ((600, 10000), "int16", (600, 64)),
         ((65536, 64), "float32", None),
@@ -83,7 +83,7 @@ def test_unblocked_lookups():
 @pytest.mark.parametrize("dtype", ["float32", "int16", "float64"])
 @pytest.mark.parametrize("shape, rows", [((2, 9, 133), 5), ((1, 30, 260), 31), ((7, 150), 150)])
 def test_gathered_values(device, dtype, shape, rows, monkeypatch):
-    """Whatever divides nothing, places from the end, and a table beside a loop that is its own."""
+    """Sizes without divisor, indices from the end, and a table next to a loop of its own."""
     for limit in ("TABLE", "UNALIGNED_TABLE"):
         monkeypatch.setattr(thresholds, limit, 0)
     axis = len(shape) - 2

@@ -1,4 +1,4 @@
-"""What a LOAD or STORE says of the loops it stands in."""
+"""Strides of a LOAD or STORE along the loops around it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which loops a node stands in, however deep it is and in whatever order it is asked."""
+"""The loops around a node, at any depth and in any order of queries."""
 
 from weft.base.dtype import dtypes
 from weft.codegen.analysis.ranges import Accumulate, cache_ranges, ranges_of

@@ -1,4 +1,4 @@
-"""The nodes of a kernel are walked once for passes that leave it as it is, and then let go."""
+"""The nodes of a kernel are traversed once for passes that do not change it, and then freed."""
 
 from weft.base.dtype import dtypes
 from weft.codegen.analysis import traversal

@@ -1,4 +1,4 @@
-"""What an index puts somewhere: on the form of kernels, and on what they compute."""
+"""Indexed stores: the form of kernels, and their results."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_an_epilogue_of_a_sum_is_not_lost(device, monkeypatch):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_sums_with_an_index_per_element_are_indexed_stores(device):
-    """Their places are asked once, not once for every block of rows on chip."""
+    """Their indices are computed once, not once for every block of rows."""
     x, new = numbers(PLACES, WIDTH), numbers(TERMS, WIDTH, seed=3)
     index = places(TERMS, WIDTH) % PLACES
     want = x.copy()

@@ -136,7 +136,7 @@ def test_masked_infinities_do_not_count():
 
 @pytest.mark.parametrize("swapped", [False, True])
 def test_the_gate_of_one_factor_simplifies_the_other_address(swapped):
-    """What goes round in an address without a gate, as the gate of the factor beside it says."""
+    """A remainder in an address without a gate, under the gate of the other factor."""
     x, k = loop(58, 0), loop(3, 1)
     number = x + k * 58
     gated = load(IN, number % 59, number % 59 < 56)

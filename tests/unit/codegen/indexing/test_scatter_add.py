@@ -1,4 +1,4 @@
-"""Sums over what an index puts somewhere: on the form of kernels, and on what they compute."""
+"""Scatter-add: the form of kernels, and their results."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def groups(program):
 
 
 def barriers(program):
-    """How deep in loops each barrier stands."""
+    """The loop depth of each barrier."""
     depth, found = 0, []
     for node in program.uops:
         depth += (node.op is Ops.RANGE) - (node.op is Ops.ENDRANGE)

@@ -1,4 +1,4 @@
-"""Sums that are done in stretches: the sums so far are kept on chip."""
+"""Loop interchange: sums in blocks, with partial accumulators in a local array."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_rows_can_be_blocked():
 
 @pytest.mark.parametrize("seed", range(12))
 def test_any_size(seed):
-    """Sizes that nothing divides, and whatever is done to the loops before."""
+    """Sizes without divisors, after other loop transformations."""
     draw = random.Random(seed)
     m, n, k = draw.randint(2, 9), draw.randint(4, 9), draw.choice([4, 6, 8, 12])
     part = draw.choice([p for p in range(2, k) if k % p == 0])

@@ -1,4 +1,4 @@
-"""Loops that are rounded up: what their idle turns read, store and add."""
+"""Loops that are rounded up: what their idle iterations read, store and add."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_an_integer_division_by_a_masked_load():
 
 
 def test_a_sum_of_products_stays_a_multiply_add():
-    """No choice stands between a product and its sum: both factors are read as zero."""
+    """No select is between a product and its sum: both factors are read as zero."""
 
     def product(value):
         return value * value
@@ -115,7 +115,7 @@ def test_only_valid_iterations_store():
 
 
 def test_a_kernel_in_place():
-    """Parts that overlap would add twice; idle turns add nothing."""
+    """Parts that overlap would add twice; idle iterations add nothing."""
     place = pointer(0, 5)
     ast = UOp.sink(place.store(place.load() + 1.0))
     with pytest.raises(OptError, match="overlap"):

@@ -1,4 +1,4 @@
-"""Products that are zero whatever is read: the loops over which they are, what is left of them."""
+"""Products that are structurally zero: their loops, and the remaining iterations."""
 
 from __future__ import annotations
 

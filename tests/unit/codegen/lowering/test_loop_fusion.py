@@ -102,7 +102,7 @@ def test_each_store_keeps_its_other_axes():
 
 
 def kept(value):
-    """A value that is on chip before any loop of a store begins."""
+    """A value in a local array before any loop of a store begins."""
     return UOp(Ops.CONTIGUOUS, value.dtype, (value,), Row(0))
 
 

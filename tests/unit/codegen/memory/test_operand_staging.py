@@ -1,4 +1,4 @@
-"""Operands that are brought on chip before they are read again and again."""
+"""Operand staging: operands are copied to a local array before they are read repeatedly."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def arrays(program):
 
 
 def loops_around(program, op):
-    """For every node of this kind, how many loops are open where it stands."""
+    """For every node of this kind, how many loops are around it."""
     depth, found = 0, []
     for node in program.uops:
         depth += (node.op is Ops.RANGE) - (node.op is Ops.ENDRANGE)

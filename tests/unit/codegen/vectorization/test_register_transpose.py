@@ -1,4 +1,4 @@
-"""What is turned in registers: each row is one load, each column one vector or one store."""
+"""Transposes in registers: each row is one load, each column one vector or one store."""
 
 from __future__ import annotations
 

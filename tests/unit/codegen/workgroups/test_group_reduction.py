@@ -57,7 +57,7 @@ def spread(value, rows, columns):
 
 
 def centred(rows, columns):
-    """Rows that are kept on chip, divided by their own sum."""
+    """Rows in shared memory, divided by their own sum."""
     value = pointer(1, rows, columns).load() * 2.0
     row = UOp(Ops.CONTIGUOUS, value.dtype, (value,), Row(1))
     total = spread(row.reduce(Ops.ADD, (1,)), rows, columns)

@@ -1,4 +1,4 @@
-"""Rows on chip that need not be shared."""
+"""Shared rows that can be private."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def plus(node, more):
     return node + UOp.const(dtypes.int, more)
 
 
-NEIGHBOURS = times(TURN, 16) + times(THREAD, 2)  # two elements side by side, in four turns
+NEIGHBOURS = times(TURN, 16) + times(THREAD, 2)  # two adjacent elements, in four iterations
 STRETCH = times(THREAD, 8) + times(TURN, 2)  # eight elements that lie together
 
 
@@ -69,7 +69,7 @@ def test_arrays_read_by_other_work_items_stay_shared(indices, size):
 
 
 def test_all_elements_are_met_once():
-    """Over all turns the numbers of one work item are those of its part of the array."""
+    """Over all iterations the numbers of one work item are those of its part of the array."""
     made = {THREAD: THREAD, TURN: TURN}
     found = [
         private_rows.within(plus(NEIGHBOURS, lane), 2, PARTS, made)

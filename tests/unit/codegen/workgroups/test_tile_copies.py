@@ -1,4 +1,4 @@
-"""How a group copies a tile to shared memory: vectors, turned in registers where rows cross."""
+"""Copies of a tile to shared memory: vectors, transposed in registers if layouts differ."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def accesses(program, op, space):
 @pytest.mark.parametrize("depth", [0, 2])
 @pytest.mark.parametrize("transposed", [False, True])
 def test_memory_is_read_and_written_as_vectors(transposed, depth):
-    """Rows that cross are turned: four vectors are read, four others of the same are put down."""
+    """Different layouts are transposed: four vectors are loaded, four others are stored."""
     program = program_of(product(32, 64, 32, dtypes.float, transposed), target(), depth)
     assert set(accesses(program, Ops.LOAD, AddrSpace.GLOBAL)) == {8}
     assert set(accesses(program, Ops.STORE, AddrSpace.LOCAL)) <= {2, 4, 8}
@@ -125,7 +125,7 @@ def test_other_sizes(m, k, n):
 
 
 def test_all_copies_complete_before_the_next_iteration_of_an_outer_loop():
-    """A sum over two axes: tiles of the inner one, again for every turn of the outer one."""
+    """A sum over two axes: tiles of the inner one, again for every iteration of the outer one."""
     m, n, outer, k = 16, 16, 3, 32
     a, b, out = (UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(s), (), i) for i, s in
                  ((1, m * outer * k), (2, outer * k * n), (0, m * n)))  # fmt: skip

@@ -1,4 +1,4 @@
-"""Functions beside PyTorch's of the same name: values and gradients."""
+"""Functions compared with PyTorch's of the same name: values and gradients."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Adam and AdamW beside PyTorch's, step by step."""
+"""Adam and AdamW compared with PyTorch's, step by step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps that are replayed: the same as those that are recorded anew."""
+"""Steps that are replayed: the same as steps that are recorded again."""
 
 import copy
 import pickle

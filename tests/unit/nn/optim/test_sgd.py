@@ -1,4 +1,4 @@
-"""Gradient descent beside PyTorch's, and the forms that it has not."""
+"""Gradient descent compared with PyTorch's, and forms that PyTorch lacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing is recorded where the oracle stands in for the engine."""
+"""Nothing is recorded where the oracle replaces the engine."""
 
 import os
 

@@ -114,7 +114,7 @@ def test_functions_that_never_replay_are_not_captured():
 
 
 def test_a_machine_without_a_default_device():
-    """What is recorded names its devices; nobody has to have another one."""
+    """A recording names its devices; no other one is needed."""
     plugins = [plugin for plugin in Registry().plugins if plugin.from_core]
     with registry.use(Registry(plugins)), settings.override(DEVICE=""):
         assert registry.default_if_any() is None

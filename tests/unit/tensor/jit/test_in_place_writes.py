@@ -1,4 +1,4 @@
-"""Who reads memory that is about to be written, and how it is known that nobody does."""
+"""Readers of memory that is about to be written, and how their absence is detected."""
 
 from types import SimpleNamespace
 
@@ -47,7 +47,7 @@ def test_states_that_come_and_go_say_that_it_was_of_another_time():
     assert not watch.is_stale()
     second, later = watched(tensor)
     assert watch.is_stale() and not watch.has_no_readers() and later.has_no_readers()
-    watch = ReaderCounts(first, {tensor.uop.base})  # nobody holds on to others than before
+    watch = ReaderCounts(first, {tensor.uop.base})  # no further references
     assert watch.has_no_readers() and later.has_no_readers()
     del second, later
     assert watch.is_stale() and not watch.has_no_readers()

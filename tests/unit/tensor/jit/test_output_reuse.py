@@ -1,4 +1,4 @@
-"""Memory of the last replay is written again where nobody looks at it any more, and only there."""
+"""Output buffers of the last replay are reused if they have no reader, and only then."""
 
 import gc
 import weakref
@@ -25,7 +25,7 @@ def number(value):
 
 
 def place(tensor):
-    """The number of the memory that it stands over; nothing is held on to."""
+    """The identity of its memory, without a reference to it."""
     return tensor.uop.base.src[1].arg
 
 

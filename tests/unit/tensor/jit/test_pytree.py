@@ -1,4 +1,4 @@
-"""Results taken apart and built again."""
+"""Results flattened and built again."""
 
 from collections import OrderedDict, namedtuple
 from dataclasses import dataclass

@@ -30,7 +30,7 @@ class Raises:
 
 
 class Counts:
-    """Has properties with side effects, of names that libraries ask for."""
+    """Has properties with side effects, of names that libraries read."""
 
     asked = 0
 

@@ -1,4 +1,4 @@
-"""Writing: into memory of one's own, and what nobody else may notice of it."""
+"""Writes into a tensor's memory, which other tensors must not see."""
 
 import os
 

@@ -111,7 +111,7 @@ def test_nothing_is_computed_to_check():
     before = index.uop
     y = X[:, index]
     assert index.uop is before and y.tolist() == [[0.0], [0.0]]
-    stored = (Tensor([1]) + 6).realize()  # in the device's memory: nobody looks
+    stored = (Tensor([1]) + 6).realize()  # in the device's memory: not checked
     assert X[:, stored].tolist() == [[0.0], [0.0]]
 
 
@@ -161,7 +161,7 @@ def test_minus_100_does_not_count_by_default():
 
 
 def test_the_mean_over_more_rows_than_a_half_can_count():
-    # each row loses 16, so that the sum is exact in whatever order a device adds
+    # each row loses 16, so that the sum is exact in any order
     logits = Tensor([[0.0, 16.0]], dtype="float16").expand(70_000, 2).contiguous()
     labels = Tensor.zeros(70_000, dtype="int32")
     for loss in (logits.cross_entropy(labels), logits.log_softmax().nll_loss(labels)):

@@ -1,4 +1,4 @@
-"""What stands in an index, and where a mask holds: as NumPy has it."""
+"""Items of an index, and nonzero: as in NumPy."""
 
 from __future__ import annotations
 

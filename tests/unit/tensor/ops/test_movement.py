@@ -1,4 +1,4 @@
-"""Movement: padding that goes round, and what it puts around."""
+"""Movement: padding modes and their values."""
 
 from __future__ import annotations
 

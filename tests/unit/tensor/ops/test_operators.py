@@ -1,4 +1,4 @@
-"""Python numbers beside tensors: those out of range are refused, comparisons are exact."""
+"""Python numbers as operands: numbers out of range are refused, comparisons are exact."""
 
 from __future__ import annotations
 

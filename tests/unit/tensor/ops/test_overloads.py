@@ -1,4 +1,4 @@
-"""What type checkers are told of parameter aliases is what the methods take."""
+"""The types of parameter aliases match the methods."""
 
 import ast
 import inspect

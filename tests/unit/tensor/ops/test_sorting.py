@@ -11,7 +11,7 @@ from weft.base.errors import ArgumentError, CapabilityError
 from weft.engine import stats
 from weft.tensor.ops import radix_sort, sorting
 
-# Axes of 1 to 6 elements, first, last and between: kernels are of a shape, whatever is in it.
+# Axes of 1 to 6 elements, first, last and between: kernels depend on the shape alone.
 SHAPES = [(1,), (2,), (3,), (4,), (5,), (6,), (3, 4), (6, 1), (1, 5), (2, 3, 4), (5, 1, 2)]
 
 

@@ -1,4 +1,4 @@
-"""Pictures drawn without a browser: what stands in the SVG stands in the PNG."""
+"""Pictures drawn without a browser: the PNG has the contents of the SVG."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""What is captured is made again; what differs, fails, is damaged or unknown is told and counted.
+"""Captures are reproduced; differences, failures, damaged and unknown files are counted.
 
 Captured here on the reference device, through the same events as in a user's process.
 """

@@ -57,7 +57,7 @@ def test_a_file_that_was_cut_is_found_out():
         except FormatError as error:
             assert error.because
             continue
-        # it ended between two whole parts: what is missing is named when it is asked for
+        # it ended between two whole parts: a missing part is named when it is read
         kept += 1
         missing = set(KERNEL.sections) - set(record.sections)
         assert missing

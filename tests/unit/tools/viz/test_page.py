@@ -1,4 +1,4 @@
-"""The page holds everything, asks for nothing, and works in a browser."""
+"""The page has all data, loads nothing, and works in a browser."""
 
 import base64
 import gzip
@@ -166,7 +166,7 @@ walk();
 
 
 def run_in_browser(data, folder, program, title="weft: a test"):
-    """What the page says after a script walked through it, in a browser."""
+    """The output of a script that ran in the page, in a browser."""
     found = browser()
     if found is None:
         pytest.skip(f"no browser is installed (looked for {', '.join(BROWSERS)})")

@@ -1,6 +1,6 @@
 """A double of the Metal framework's Python side, for machines without one.
 
-It answers only the selectors that stand here: any other is an AttributeError, a wrong number of
+It answers only the selectors defined here: any other is an AttributeError, a wrong number of
 arguments a TypeError, as PyObjC has them, and misuse an AssertionError. Kernels are compiled from
 the same source, over a header that says Metal's words in C++ (`_library`), and run when the
 commands that hold them do (`_commands`).

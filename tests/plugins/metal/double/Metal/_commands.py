@@ -1,6 +1,6 @@
 """Command buffers, encoders, indirect command buffers: what is recorded, and when it runs.
 
-Committed commands run when somebody waits for them and not before, so that memory which is read too
+Committed commands run when a caller waits for them and not before, so that memory which is read too
 early holds what it held. Commands of an indirect command buffer between which there is no barrier
 run in the opposite order. They hold their buffers by weak references, and find them only if the
 encoder was told of them, as the hardware has it.

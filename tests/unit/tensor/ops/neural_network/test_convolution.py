@@ -40,7 +40,7 @@ def test_whole_multiples_are_repeated_in_one_kernel(mode: str) -> None:
 @pytest.mark.parametrize("size", [700, 170])
 @pytest.mark.parametrize("mode", ["linear", "nearest"])
 def test_the_gradient_of_resizing_adds_each_element_at_its_place(mode: str, size: int) -> None:
-    """And does not ask for every element which others it went to."""
+    """And has no select per element and output."""
     weights = Tensor.eye(300).interpolate((size,), mode=mode).numpy()
     upstream = np.random.default_rng(0).standard_normal((3, size)).astype(np.float32)
 

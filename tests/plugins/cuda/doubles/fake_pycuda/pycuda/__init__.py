@@ -1,2 +1,2 @@
-"""A stand-in for pycuda where it is not installed: no wheel of it is published, and building one
+"""A double of pycuda for machines without it: no wheel of it is published, and building one
 takes CUDA's headers and a minute. See `driver`."""
