@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.base.dtype import dtypes
 from weft.onnx import small_types
 from weft.onnx.graph import ELEMENT_TYPES, Node
 from weft.onnx.registry import operator
@@ -69,8 +70,17 @@ def _cast(node: Node, x: Value, name: str, saturate: int, round_mode: str) -> Va
     if _is_text(x):
         return x if name == "string" else _numbers_of(node, x, name, bool(saturate), round_mode)
     if name == "string":
-        return node.host(x).astype(np.str_).astype(object)
+        return _text_of(node, x)
     return small_types.cast(node.tensor(x), name, bool(saturate), round_mode)
+
+
+def _text_of(node: Node, x: Value) -> np.ndarray:
+    """Print numbers. Types that NumPy lacks are converted first, without a change of value."""
+    if not isinstance(x, np.ndarray) or x.dtype.isbuiltin != 1:
+        value = small_types.decoded(node.tensor(x))
+        is_narrow = value.dtype in (dtypes.bfloat16, dtypes.fp8e4m3, dtypes.fp8e5m2)
+        x = node.host(value.cast(dtypes.float32) if is_narrow else value)
+    return x.astype(np.str_).astype(object)
 
 
 def _numbers_of(

@@ -14,8 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from weft.base.dtype import DType, dtypes
-from weft.device import registry
+from weft.base.dtype import dtypes
 from weft.onnx.graph import Node
 from weft.onnx.operators.quantization import RANGES
 from weft.onnx.operators.spatial_windows import Window, batch_and_space, window_of
@@ -222,18 +221,26 @@ def _window(
 def _requantized(total: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
     """Return total * scale + zero, rounded to nearest with ties to even, in the dtype of zero.
 
-    In float64 if the device has it: its product of an int32 and a float32 is exact.
+    The result is exact for sums below 2**28, without a float64. The float32 product decides, except
+    near a number halfway between two integers. There the sign of the exact difference decides: it
+    is small, so that integers modulo 2**32 hold it. In these, scale is m / (2 * unit).
     """
-    wide = _widest_float(total)
-    moved = total.cast(wide) * scale.cast(wide) + zero.cast(wide)
-    return moved.round().clip(*RANGES[dtype_name(zero)]).cast(zero.dtype)
-
-
-def _widest_float(x: Tensor) -> DType:
-    devices = x.device if isinstance(x.device, tuple) else (x.device,)
-    computes = [registry.capabilities(each).compute for each in devices]
-    has_double = all(each is not None and dtypes.float64 in each.dtypes for each in computes)
-    return dtypes.float64 if has_double else dtypes.float32
+    scale = scale.cast(dtypes.float32)
+    value = total.cast(dtypes.float32) * scale
+    below = value.floor()
+    from_half = value - (below + 0.5)
+    whole, zero_int = _int32(below), _int32(zero)
+    bits = scale.bitcast(dtypes.int32)
+    m = (bits & 0x7FFFFF) | 0x800000
+    shift = 149 - (bits >> 23)
+    unit = ((shift >= 0) & (shift < 32)).where(shift.ones_like() << shift.clip(0, 31), 0)
+    difference = total * m - (2 * whole + 1) * unit
+    is_odd = ((whole + zero_int) & 1) != 0
+    is_near = from_half.abs() <= value.abs() * 2.0**-21
+    is_above = (difference > 0) | ((difference == 0) & is_odd)
+    up = is_near.where(is_above, from_half > 0)
+    rounded = whole + _int32(up) + zero_int
+    return rounded.clip(*RANGES[dtype_name(zero)]).cast(zero.dtype)
 
 
 def _int32(x: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ pytest.importorskip("onnx", reason="the package onnx builds the models")
 import ml_dtypes
 from onnx import TensorProto
 
-from helpers.onnx_nodes import compare, refused
+from helpers.onnx_nodes import by_weft, compare, node_model, refused
 
 WIDE = [np.float16, np.float32, np.float64, ml_dtypes.bfloat16, np.int8, np.uint16, np.int64, bool]
 
@@ -48,6 +48,13 @@ def test_strings():
     x = np.array([[314.15926, -0.5], [1e3, 2.0]], np.float32)
     assert compare("Cast", [x], to=TensorProto.STRING)[0].dtype == object
     assert compare("CastLike", [x, words])[0].shape == (2, 2)
+
+
+@pytest.mark.parametrize("kind", ["bfloat16", "float8_e4m3fn", "float8_e5m2fnuz", "int4"])
+def test_small_types_to_strings(kind):
+    x = np.array([1.5, -2.0]).astype(getattr(ml_dtypes, kind))
+    (found,) = by_weft(node_model("Cast", [x], to=TensorProto.STRING), [x])
+    assert found.tolist() == (["1", "-2"] if kind == "int4" else ["1.5", "-2.0"])
 
 
 @pytest.mark.parametrize(

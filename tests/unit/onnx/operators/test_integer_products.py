@@ -80,6 +80,22 @@ def test_quantized_convolutions(window, rng):
     compare("QLinearConv", inputs, constants=[1, 2, 3, 4, 5, 6, 7, 8], **options)
 
 
+@pytest.mark.parametrize("zero", [0, 117])
+def test_sums_near_ties_are_rounded_exactly(zero, rng):
+    """The bias is the sum. Half of the sums lie within one unit of a tie."""
+    scale = np.exp2(rng.uniform(-19, -2, 4000)).astype(np.float32)
+    halves = rng.integers(-300, 300, 4000) + 0.5
+    bias = np.round(halves / scale.astype(np.float64)).astype(np.int32)
+    scale[::4], bias[::4] = 2.0**-9, halves[::4] * 512
+    x, w = np.zeros((1, 1, 1), np.uint8), np.zeros((4000, 1, 1), np.int8)
+    one, none = np.array(1, np.float32), np.array(0, np.int8)
+    zeros = none.astype(np.uint8), np.array(zero, np.uint8)
+    inputs = [x, one, zeros[0], w, scale, none, one, zeros[1], bias]
+    (y,) = by_weft(node_model("QLinearConv", inputs), inputs)
+    exact = np.rint(bias.astype(np.float64) * scale + zero).clip(0, 255)
+    np.testing.assert_array_equal(y.reshape(-1), exact)
+
+
 def test_sequences_of_one_axis(rng):
     x, w = eight_bits(rng, np.int8, 2, 3, 20), eight_bits(rng, np.int8, 18, 3, 5)
     (y,) = compare("ConvInteger", [x, w], pads=[2, 2])
