@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from tests.unit.codegen.vectorization import test_register_transpose as kernels
-from tests.unit.codegen.vectorization.test_register_transpose import loads, run, turned
+from tests.unit.codegen.vectorization.test_register_transpose import loads, run, transposed
 
 from helpers.simd import with_simd
 from weft.base.dtype import dtypes
@@ -21,14 +21,14 @@ def program_of(ast):
 
 
 def test_the_heuristic_makes_squares():
-    program = program_of(turned(64, 64, order=(1, 0)))
+    program = program_of(transposed(64, 64, order=(1, 0)))
     assert loads(program) == [8] * 16  # two squares, for two cache lines in a row
     given = np.arange(64 * 64, dtype=np.float32).reshape(64, 64)
     np.testing.assert_array_equal(run(program, given), 2 * given.T.reshape(-1))
 
 
 def test_squares_of_narrow_numbers_fit_in_registers():
-    program = program_of(turned(64, 64, order=(1, 0), dtype=dtypes.int8))
+    program = program_of(transposed(64, 64, order=(1, 0), dtype=dtypes.int8))
     assert loads(program) == [16] * 16  # of 32 lanes and registers: a square of 16 fits
 
 
