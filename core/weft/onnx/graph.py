@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -159,6 +160,14 @@ class Node:
         """Return the error that says why this node cannot be run. Use: `raise node.refuse(...)`."""
         return OnnxError(f"{self.op} cannot be run", asked=str(self), because=because, try_=try_)
 
+    @cached_property
+    def used_names(self) -> tuple[str, ...]:
+        """Names of the values that the node needs: its inputs, and what its subgraphs capture."""
+        found = [name for name in self.inputs if name]
+        for graph in subgraphs(self):
+            found.extend(graph.captured_names)
+        return tuple(dict.fromkeys(found))
+
     @property
     def operator(self) -> str:
         """Domain and name of the operator: "Conv", "com.example.Op"."""
@@ -183,6 +192,15 @@ class Graph:
     inputs: tuple[ValueInfo, ...] = ()
     outputs: tuple[ValueInfo, ...] = ()
     initializers: dict[str, Initializer] = field(default_factory=dict)
+
+    @cached_property
+    def captured_names(self) -> tuple[str, ...]:
+        """Names of the values that a subgraph takes from outer graphs."""
+        own = {each.name for each in self.inputs} | set(self.initializers)
+        own.update(name for node in self.nodes for name in node.outputs)
+        found = [name for node in self.nodes for name in node.used_names if name not in own]
+        found.extend(each.name for each in self.outputs if each.name not in own)
+        return tuple(dict.fromkeys(found))
 
 
 @dataclass(eq=False)

@@ -20,7 +20,6 @@ from weft.base.interrupts import let_through
 from weft.onnx.errors import OnnxError
 from weft.onnx.graph import Graph, Initializer, ModelGraph, Node
 from weft.onnx.implementations import Implementation, Implementations
-from weft.onnx.order import used_names
 from weft.onnx.registry import Operator
 from weft.onnx.values import Constants
 
@@ -131,7 +130,7 @@ class Interpreter:
             seen = {each.name for each in graph.outputs}
             found = []
             for node in reversed(graph.nodes):
-                names = dict.fromkeys([*used_names(node), *filter(None, node.outputs)])
+                names = dict.fromkeys([*node.used_names, *filter(None, node.outputs)])
                 found.append(tuple(name for name in names if name not in seen))
                 seen.update(names)
             found.reverse()

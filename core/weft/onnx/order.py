@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
 from weft.onnx.errors import OnnxError
-from weft.onnx.graph import Graph, Node, subgraphs
+from weft.onnx.graph import Node
 
 
 def in_order_of_evaluation(
@@ -27,7 +27,7 @@ def in_order_of_evaluation(
     users: dict[Node, list[Node]] = {}
     for node in nodes:
         needed = set()
-        for name in used_names(node):
+        for name in node.used_names:
             if name in producer:
                 needed.add(producer[name])
             elif name not in known:
@@ -55,24 +55,7 @@ def in_order_of_evaluation(
 def _is_sorted(nodes: Iterable[Node], producer: dict[str, Node]) -> bool:
     done: set[str] = set()
     for node in nodes:
-        if any(name in producer and name not in done for name in used_names(node)):
+        if any(name in producer and name not in done for name in node.used_names):
             return False
         done.update(node.outputs)
     return True
-
-
-def used_names(node: Node) -> list[str]:
-    """Return the names of values that a node needs: its inputs and what its subgraphs capture."""
-    found = [name for name in node.inputs if name]
-    for graph in subgraphs(node):
-        found.extend(captured_names(graph))
-    return found
-
-
-def captured_names(graph: Graph) -> list[str]:
-    """Return the names that a subgraph takes from outer graphs."""
-    own = {each.name for each in graph.inputs} | set(graph.initializers)
-    own.update(name for node in graph.nodes for name in node.outputs)
-    found = [name for node in graph.nodes for name in used_names(node) if name not in own]
-    found.extend(each.name for each in graph.outputs if each.name not in own)
-    return list(dict.fromkeys(found))

@@ -18,8 +18,7 @@ from typing import Any
 from weft.base.errors import CaptureError
 from weft.onnx.graph import Graph, ModelGraph, Node, subgraphs
 from weft.onnx.interpreter import Interpreter, Scope
-from weft.onnx.order import used_names
-from weft.onnx.values import Constants, decode, encode, signature
+from weft.onnx.values import Constants, decode, encode, is_plain, signature
 from weft.tensor.jit import Jit
 
 _MOST_SIGNATURES = 256
@@ -81,7 +80,7 @@ class SegmentedInterpreter(Interpreter):
         segments = []
         for part in reversed(parts):
             segments.append(self._segment(graph, part, later))
-            later.update(name for node in part for name in used_names(node))
+            later.update(name for node in part for name in node.used_names)
         return segments[::-1]
 
     def _parts(self, graph: Graph) -> list[list[Node]]:
@@ -92,7 +91,7 @@ class SegmentedInterpreter(Interpreter):
         level_of: dict[str, int] = {}
         parts: dict[tuple[int, int], list[Node]] = {}
         for place, node in enumerate(graph.nodes):
-            level = max((level_of.get(name, 0) for name in used_names(node)), default=0)
+            level = max((level_of.get(name, 0) for name in node.used_names), default=0)
             reads = self._reads(node)
             parts.setdefault((level, place + 1 if reads else 0), []).append(node)
             level_of.update(dict.fromkeys(node.outputs, level + reads))
@@ -102,7 +101,7 @@ class SegmentedInterpreter(Interpreter):
         if len(part) == 1 and self._reads(part[0]):
             return Segment(tuple(part))
         made = {name for node in part for name in node.outputs if name}
-        used = dict.fromkeys(name for node in part for name in used_names(node))
+        used = dict.fromkeys(name for node in part for name in node.used_names)
         inputs = tuple(name for name in used if name not in made)
         inputs = tuple(name for name in inputs if name not in graph.initializers)
         outputs = tuple(name for name in dict.fromkeys(made) if name in later)
@@ -158,5 +157,7 @@ class SegmentedInterpreter(Interpreter):
             if len(self._read_nodes) == count:
                 raise
             return False
+        if all(map(is_plain, results)):
+            segment.run = None  # shape arithmetic alone: nothing to replay
         scope.values.update({name: decode(each) for name, each in zip(segment.outputs, results)})
         return True

@@ -159,6 +159,13 @@ def encode(value: Any) -> Any:
     return value
 
 
+def is_plain(encoded: Any) -> bool:
+    """Whether an encoded value holds no tensor."""
+    if isinstance(encoded, Tensor):
+        return False
+    return not isinstance(encoded, tuple) or all(map(is_plain, encoded))
+
+
 def decode(value: Any) -> Any:
     """Return the value that `encode` has encoded."""
     if not isinstance(value, tuple):
