@@ -141,7 +141,7 @@ SCAN_TERMS, SCAN_OPERATIONS = 16, 5  # ... with so few terms and operations in e
 
 SMALL_OPERAND = 4  # such operands fit in the cache of a strip: it is not read in strips
 SHORTEST_BLOCK = 16  # terms of a panel, for which partial sums are loaded and stored again
-WHOLE_REUSED = 128  # iterations that share a panel of a whole reduction, which is long to pack
+WHOLE_REUSED = 512  # rows that share a panel of a whole reduction, which is long to pack
 MANY_TILES = 40  # tiles that read an operand, each a little faster if it is packed
 TABLE_PANEL_LINES = 2  # cache lines of a panel row of a table: the pair that hardware fetches
 TABLE_PANELS = 4  # least number of panels, so that threads can share them

@@ -213,7 +213,8 @@ class Panels:
         loop = in_order(kernel, loops_of(reduce))[deep]
         if len(self.kernel.reduces) > 1 or (not deep and part == trip_count(loop, 1)):
             first = self._strips_inside(kernel, lane, first)
-            first = _fill_place_for_threads(kernel, first, thresholds.WHOLE_REUSED)
+            least = ceildiv(thresholds.WHOLE_REUSED, _rows_of_a_tile(kernel, first))
+            first = _fill_place_for_threads(kernel, first, least)
             return kernel.attempt(OptKind.PACK, first, 0)
         first = _fill_place_for_threads(kernel, first, thresholds.REUSED)
         inner = self._partial_sum_place(kernel, reduce, first)
@@ -303,6 +304,12 @@ def _move_innermost(kernel: Kernel, loops: Sequence[UOp]) -> int | None:
         if now != place and not kernel.attempt(OptKind.SWAP, place, now):
             return None
     return places[len(outer)] if inner else None
+
+
+def _rows_of_a_tile(kernel: Kernel, first: int) -> int:
+    """The instances in one loop body of the loops from `first` on."""
+    loops = {axis.loop for axis in kernel.axes[first:] if axis.kind is AxisKind.LOOP}
+    return math.prod(instances_of(kernel, loop) for loop in loops)
 
 
 def _fill_place_for_threads(kernel: Kernel, first: int, least: int) -> int:

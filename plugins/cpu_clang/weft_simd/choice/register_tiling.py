@@ -53,18 +53,19 @@ class RegisterTiles(LoopNestCosts):
         unrolled_instances, tiled = self.unrolled_instances(nest), [loop for loop, _ in loops]
         reads = self.reads(accesses, tiled)
         strips, scattered = self.strips(reduce, accesses, tiled), self.scattered(tiled)
-        # single elements that have gates are in registers before their use
-        gated = any(
-            len(access.node.src[0].src) > 2 and not any(map(access.depends, self.lanes_of))
-            for access in accesses
-        )
         best: tuple[float, tuple[int, ...]] | None = None
-        # registers beside the sums: one side of the tile, and some more
-        waiting = self.longest(nest)
+        # single elements that have gates are in registers before their use
+        gated = self.has_gated_elements(accesses)
+        product = _is_matrix_product(reduce) and not gated
         spare = thresholds.GATED_REGISTERS if gated else thresholds.SPARE_REGISTERS
         near = thresholds.l1_share(self.machine, thresholds.NEAREST)
         for factors in self.tilings(loops, fixed):
-            registers = self.registers - max(waiting, *factors) - spare
+            if product:
+                operands = tile_shapes.operand_registers((of for _, of in reads), factors)
+            else:
+                operands = max(factors) + spare
+            # registers beside the sums: of operands, or of another reduction in the same body
+            registers = self.registers - max(self.longest(nest), operands)
             cost = self.tile_cost(
                 reads, factors, unrolled_instances, self.together[loops_of(reduce)], registers
             )
@@ -81,9 +82,16 @@ class RegisterTiles(LoopNestCosts):
                 best = (cost, factors)
         if best is None:
             return
-        for (loop, _), factor in zip(loops, best[1]):
-            if factor > 1:
-                self.split(OptKind.UPCAST, loop, factor)
+        for place in tile_shapes.by_instances(best[1]):
+            if best[1][place] > 1:
+                self.split(OptKind.UPCAST, loops[place][0], best[1][place])
+
+    def has_gated_elements(self, accesses: list[Access]) -> bool:
+        """Whether single elements are loaded under a condition."""
+        return any(
+            len(access.node.src[0].src) > 2 and not any(map(access.depends, self.lanes_of))
+            for access in accesses
+        )
 
     def loops_to_tile(
         self, reduce: UOp, accesses: list[Access], fixed: tuple[UOp, ...]
@@ -352,6 +360,13 @@ class RegisterTiles(LoopNestCosts):
             if amount > 1:
                 self.kernel.attempt(OptKind.UNROLL, known[0], amount)
             return
+
+
+def _is_matrix_product(reduce: UOp) -> bool:
+    """Whether one loop multiplies and adds operands as they are loaded."""
+    term = reduce.src[0]
+    is_product = term.op is Ops.MUL and all(operand.op is Ops.LOAD for operand in term.src)
+    return is_product and len(loops_of(reduce)) == 1
 
 
 def _shared(access: Access, loop: UOp, window: UOp, windows: int) -> float:

@@ -13,7 +13,8 @@ Source: Lam, Rothberg & Wolf, "The cache performance and optimizations of blocke
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from weft.plugin import MachineModel
 from weft_simd import thresholds
@@ -28,6 +29,29 @@ def tilings(choices: Sequence[Sequence[int]], most: int) -> Iterator[tuple[int, 
         if factor <= most:
             for rest in tilings(choices[1:], most // factor):
                 yield (factor, *rest)
+
+
+def by_instances(factors: Sequence[int]) -> list[int]:
+    """The places of these factors, the one that varies fastest first: the smallest.
+
+    Operands of the fast loops are held in registers while those of the slow ones pass by.
+    """
+    return sorted(range(len(factors)), key=factors.__getitem__)
+
+
+def operand_registers(operands: Iterable[Collection[int]], factors: Sequence[int]) -> int:
+    """Registers for the operands of a tile whose instances follow one another `by_instances`.
+
+    operands: for each one the places of the factors along which it has several vectors. A vector
+    lives until the slowest loop that reads it again has passed it.
+    """
+    order = by_instances(factors)
+    count = 0
+    for of in operands:
+        again = [at for at, place in enumerate(order) if factors[place] > 1 and place not in of]
+        slowest = max(again, default=0)
+        count += math.prod(factors[place] for place in order[:slowest] if place in of)
+    return count
 
 
 def strip_bytes(

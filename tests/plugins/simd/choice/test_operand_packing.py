@@ -163,7 +163,7 @@ def test_threads_are_left_a_loop_outside():
 
 
 def test_two_parts_are_a_little_short_where_one_would_be_all():
-    # 200 iterations of a tile share one panel
+    # 800 rows share the one panel
     assert OptKind.THREAD in chosen(matmul(800, 2048, 8), target(Feature.THREADS))
 
 

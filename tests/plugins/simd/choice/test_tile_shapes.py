@@ -8,7 +8,9 @@ from weft.device.capabilities import ComputeCaps
 from weft.plugin import MachineModel
 from weft_simd import thresholds
 from weft_simd.choice.tile_shapes import (
+    by_instances,
     fetched_cost,
+    operand_registers,
     scattered_cost,
     strip_bytes,
     tilings,
@@ -70,3 +72,25 @@ def test_strips_are_fetched_again_where_they_are_long():
     assert strip_bytes(strips, NEAR, (4, 3, 2), NEAR) == 64 * 4 + 32 * 6
     assert strip_bytes(strips, NEAR // 192, (4, 3, 2), NEAR) == 64 * 4  # the other one just fits
     assert strip_bytes([], NEAR, (4,), NEAR) == 0
+
+
+def test_the_smallest_factor_varies_fastest() -> None:
+    assert by_instances((6, 2)) == [1, 0]
+    assert by_instances((3, 4)) == [0, 1]
+    assert by_instances((4, 1, 4)) == [1, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("factors", "held"),
+    [((3, 4), 4), ((4, 3), 4), ((6, 2), 3), ((2, 6), 3), ((1, 8), 2), ((5, 5), 6)],
+)
+def test_the_smaller_side_of_a_product_is_held_in_registers(
+    factors: tuple[int, ...], held: int
+) -> None:
+    """And one register for the other side."""
+    assert operand_registers([{0}, {1}], factors) == held
+
+
+def test_an_operand_that_all_instances_read_is_held() -> None:
+    assert operand_registers([(), {0, 1}], (2, 4)) == 2
+    assert operand_registers([{0}, {1}, {2}], (2, 3, 4)) == 2 + 3 + 1

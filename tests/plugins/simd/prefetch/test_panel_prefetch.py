@@ -125,7 +125,7 @@ def test_prefetches_stay_in_their_buffers(monkeypatch, turned: str, m: int, k: i
 @pytest.mark.parametrize("turned", ["", "right"])
 def test_every_cache_line_of_a_later_panel_is_prefetched(turned: str) -> None:
     k, n = 512, 320
-    program = program_of(product(96, k, n, turned))
+    program = program_of(product(192, k, n, turned))
     pointer = next(u for u in program.uops if u.op is Ops.DEFINE_GLOBAL and u.arg == 2)
     loads = [u for u in program.uops if u.op is Ops.LOAD and u.arg == PREFETCH_L1]
     loads = [u for u in loads if u.src[0].src[0] is pointer]
