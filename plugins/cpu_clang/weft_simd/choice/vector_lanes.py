@@ -181,7 +181,6 @@ class VectorLanes(LoopNestCosts):
 
     def blocks(self) -> None:
         """Unroll strided loads into blocks, which use whole cache lines."""
-        compute = self.kernel.target.compute
         for store in self.kernel.stores:
             nest = self.kernel.nests[store]
             lane = next((loop for loop in nest if loop in self.lanes_of), None)
@@ -197,15 +196,18 @@ class VectorLanes(LoopNestCosts):
                 side = self.lanes_of[lane]
                 if known[1] >= side and 2 * side <= self.registers:
                     if self.kernel.attempt(OptKind.UPCAST, known[0], side):
-                        wide = 2 * side * store.src[1].dtype.itemsize > compute.vector_bytes
-                        if wide and not is_block(self.kernel, access, across, lane):
-                            self.unroll_two_cache_lines(lane, across)
+                        nbytes = side * store.src[1].dtype.itemsize
+                        fills = 2 * nbytes >= self.machine.line_bytes
+                        whole = nbytes >= self.machine.register_bytes
+                        block = is_block(self.kernel, access, across, lane)
+                        if (fills or whole) and not block:
+                            self.unroll_two_squares(lane, across)
                 elif known[1] >= self.strided_block:
                     self.kernel.attempt(OptKind.UPCAST, known[0], self.strided_block)
 
-    def unroll_two_cache_lines(self, lane: UOp, across: UOp) -> None:
-        """Unroll two squares along the stores, which fill two adjacent cache lines; the loop along
-        the loads is outside."""
+    def unroll_two_squares(self, lane: UOp, across: UOp) -> None:
+        """Unroll two squares along the stores, which fill a cache line or two adjacent ones; the
+        loop along the loads is outside."""
         known = loop_axis(self.kernel, lane)
         if known is None or known[1] < self.strided_block or known[1] % 2:
             return

@@ -67,12 +67,15 @@ class AccessStream:
 
 
 class AddressGroup(NamedTuple):
-    """LOADs of one buffer whose addresses differ by constants. strides: elements per iteration."""
+    """LOADs, or STOREs, of one buffer whose addresses differ by constants.
+
+    strides: elements per iteration.
+    """
 
     buffer: UOp
     strides: Mapping[UOp, int]
     offsets: list[int]
-    loads: list[UOp]
+    accesses: list[UOp]
 
     @property
     def itemsize(self) -> int:
@@ -173,16 +176,16 @@ def are_counted(loops: Iterable[UOp]) -> bool:
     return all(isinstance(extent_of(loop), int) and loop.arg.kind in _COUNTED for loop in loops)
 
 
-def address_groups(loads: Iterable[UOp]) -> list[AddressGroup]:
-    """LOADs grouped by buffer and strides."""
+def address_groups(accesses: Iterable[UOp]) -> list[AddressGroup]:
+    """LOADs, or STOREs, grouped by buffer and strides."""
     found: dict[object, AddressGroup] = {}
-    for load in loads:
-        buffer, at = load.src[0].src[:2]
+    for access in accesses:
+        buffer, at = access.src[0].src[:2]
         strides, offset = affine(at)
         key = buffer, frozenset(strides.items())
         group = found.setdefault(key, AddressGroup(buffer, strides, [], []))
         group.offsets.append(offset)
-        group.loads.append(load)
+        group.accesses.append(access)
     return list(found.values())
 
 

@@ -56,7 +56,7 @@ from weft_simd.prefetch.access_streams import (
 
 
 def contiguous_reductions(reads: KernelReads) -> Iterable[AccessStream]:
-    """A reduction loop reads whole registers of one contiguous stream from memory."""
+    """A reduction loop reads vectors of one contiguous stream, whole cache lines of memory."""
     loops = {loops_of(reduce) for reduce in reads.reduces}
     loads = loads_of(value for reduce in reads.reduces for value in values_of(reduce))
     groups = address_groups(loads)
@@ -66,17 +66,19 @@ def contiguous_reductions(reads: KernelReads) -> Iterable[AccessStream]:
     lanes = loads[0].dtype.count
     in_order = [min(offsets) + lanes * place for place in range(len(loads))]
     contiguous = sorted(offsets) == in_order and strides.get(closed[0]) == lanes * len(loads)
-    if len(closed) != 1 or not contiguous:
+    line = reads.machine.line_bytes // loads[0].dtype.scalar().itemsize
+    if len(closed) != 1 or not contiguous or lanes < 2 or lanes * len(loads) < line:
         return []
-    if not _are_uncached_vectors(reads, loads, reads.machine.register_bytes):
+    if not _are_uncached(reads, loads):
         return []
+    # every LOAD of a line: a prefetch that finds no free fill buffer is dropped
     return [AccessStream(load.src[0], ()) for load in loads]
 
 
-def _are_uncached_vectors(reads: KernelReads, loads: Sequence[UOp], nbytes: int) -> bool:
-    """Whether all LOADs read `nbytes` bytes of a buffer that exceeds the last-level cache."""
+def _are_uncached(reads: KernelReads, loads: Sequence[UOp]) -> bool:
+    """Whether all LOADs are of one width and read buffers that exceed the last-level cache."""
     far = all(exceeds(load, reads.machine.last_level_bytes) for load in loads)
-    return far and all(is_plain(load) and load.dtype.itemsize == nbytes for load in loads)
+    return far and all(is_plain(load) and load.dtype is loads[0].dtype for load in loads)
 
 
 # ---- products of packed panels -------------------------------------------------------------------
@@ -160,7 +162,7 @@ def tile_columns(product: Product) -> Iterator[AccessStream]:
     for _, group in _tile_groups(product):
         across = group.strides[term] * group.itemsize >= machine.line_bytes
         if across and trip_count(term) * machine.line_bytes >= nearest:
-            load = min(zip(group.offsets, group.loads), key=lambda pair: pair[0])[1]
+            load = min(zip(group.offsets, group.accesses), key=lambda pair: pair[0])[1]
             yield AccessStream(load.src[0], (loop_induction(term),))
 
 
@@ -171,7 +173,7 @@ def _tile_groups(product: Product) -> Iterator[tuple[UOp, AddressGroup]]:
     far = (load for load in single if exceeds(load, product.reads.l2_resident))
     found: dict[tuple[UOp, UOp], list[AddressGroup]] = {}
     for group in address_groups(far):
-        loops = [loop for loop in product.around if loop in ranges_of(group.loads[0])]
+        loops = [loop for loop in product.around if loop in ranges_of(group.accesses[0])]
         advances = group.strides.get(product.loops[-1], 0) > 0
         if loops and loops[-1].arg.kind is AxisKind.LOOP and advances:
             found.setdefault((group.buffer, loops[-1]), []).append(group)
@@ -184,7 +186,7 @@ def _one_of_each_row(group: AddressGroup, step: int) -> list[UOp]:
     """The first LOAD of a tile in each row: others are less than one iteration further."""
     kept: list[UOp] = []
     reached: int | None = None
-    for offset, load in sorted(zip(group.offsets, group.loads), key=lambda pair: pair[0]):
+    for offset, load in sorted(zip(group.offsets, group.accesses), key=lambda pair: pair[0]):
         if reached is None or offset >= reached:
             kept.append(load)
             reached = offset + step
@@ -217,7 +219,7 @@ def _window_streams(loops: Sequence[UOp], group: AddressGroup, line: int) -> lis
     if abs(group.strides.get(channel, 0)) * group.itemsize < line:
         return []
     first, strides = min(group.offsets), dict(group.strides)
-    last = max(at + load.dtype.count - 1 for at, load in zip(group.offsets, group.loads))
+    last = max(at + load.dtype.count - 1 for at, load in zip(group.offsets, group.accesses))
     for loop in inner:
         reach = group.strides.get(loop, 0) * (trip_count(loop) - 1)
         if abs(reach) * group.itemsize < line:
@@ -383,15 +385,17 @@ def _gathered_row(loads: Iterable[UOp], inner: UOp) -> UOp | None:
 def transposed_blocks(reads: KernelReads) -> Iterable[AccessStream]:
     """A blocked transpose reads squares of rows that are far apart: it loads a later block.
 
-    Each square loads as many contiguous cache lines of that block as it has rows. The loops over
-    one block together load all of it.
+    Each square loads as many contiguous bytes of that block as it has itself. The loops over one
+    block together load all of it.
     """
     loads = reads.loads
     groups = address_groups(loads) if len(loads) >= thresholds.LEAST_SQUARE else []
     if reads.reduces or reads.fills or len(reads.stored) != 1 or len(groups) != 1:
         return []
+    line, lanes = reads.machine.line_bytes // groups[0].itemsize, loads[0].dtype.count
+    square = len(loads) * lanes
     found = None
-    if _are_uncached_vectors(reads, loads, reads.machine.line_bytes):
+    if lanes > 1 and square % line == 0 and _are_uncached(reads, loads):
         found = _block_of(reads, groups[0])
     if found is None:
         return []
@@ -400,16 +404,15 @@ def transposed_blocks(reads: KernelReads) -> Iterable[AccessStream]:
     zeros = {loop: loop.const_like(0) for loop in inside}
     start = replace_nodes(list(at.toposort()), zeros).simplify()
     advance = (Induction(start, element_of(buffer).size, size),)
-    lanes = first.dtype.count
-    place = start + linear_position(inside, at) * (len(loads) * lanes)
-    rows = [buffer.index(place + row * lanes) for row in range(len(loads))]
-    return [AccessStream(row, advance) for row in rows]
+    place = start + linear_position(inside, at) * square
+    lines = [buffer.index(place + offset) for offset in range(0, square, line)]
+    return [AccessStream(index, advance) for index in lines]
 
 
 def _block_of(reads: KernelReads, group: AddressGroup) -> tuple[UOp, list[UOp], int] | None:
     """(the first LOAD of a square, the loops over its block, the elements of a block); None if the
     rows are not evenly apart, or one block does not follow the other."""
-    first = group.loads[group.offsets.index(min(group.offsets))]
+    first = group.accesses[group.offsets.index(min(group.offsets))]
     apart = sorted(offset - min(group.offsets) for offset in group.offsets)
     loops = sorted((u for u in group.strides if u.op is Ops.RANGE), key=loop_order)
     rows, step, lanes = len(apart), apart[1], first.dtype.count

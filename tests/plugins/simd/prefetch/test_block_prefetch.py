@@ -52,6 +52,7 @@ def places(program):
     [
         ((3, 4, 32, 64), (3, 1, 0, 2), 16, 32 * 64),
         ((9, 64, 32), (0, 2, 1), 16, 64 * 32),
+        ((3, 4, 40, 64), (3, 1, 0, 2), 4, 40 * 64),  # squares of eight half lines
         ((256, 128), (1, 0), 32, 32 * 128),  # some rows of one matrix
     ],
 )
@@ -74,7 +75,7 @@ def test_all_of_a_later_block_is_prefetched(shape, order, rows, piece):
     [
         ((3, 4, 32, 64), (3, 1, 0, 2), 0),
         ((3, 4, 32, 64), (3, 1, 0, 2), 1 << 20),
-        ((3, 4, 40, 64), (3, 1, 0, 2), 1 << 14),  # squares that overlap
+        ((3, 4, 41, 64), (3, 1, 0, 2), 1 << 14),  # squares that overlap
         ((64, 5, 3, 64), (3, 1, 2, 0), 1 << 14),  # no pieces
         ((64, 4096), (1, 0), 1 << 14),  # long ones
     ],

@@ -92,8 +92,9 @@ def sum_of_vectors() -> UOp:
 
 def test_a_stream_is_marked_and_nothing_else_is_added():
     compute = ComputeCaps(
-        vector_widths={dtypes.float: (4,)}, vector_bytes=16, cache_bytes=128, machine=MachineModel()
-    )
+        vector_widths={dtypes.float: (4,)}, vector_bytes=16, cache_bytes=128,
+        machine=MachineModel(line_bytes=16),
+    )  # fmt: skip
     sink = software_prefetch.run(sum_of_vectors(), compute)
     assert [u.arg for u in sink.toposort() if u.op is Ops.LOAD] == [PREFETCH_STREAM]
     assert len(sink.src) == 1

@@ -56,9 +56,30 @@ def test_large_outputs_are_streamed_and_no_others():
     assert not streamed(program_of(doubled(elements * 4), cache=0)), "the target cannot"
 
 
-@pytest.mark.parametrize("lanes", [0, 2])
-def test_parts_of_a_register_are_not(lanes):
-    assert not streamed(program_of(doubled(CACHE), lanes=lanes))
+@pytest.mark.parametrize("lanes, count", [(0, 0), (2, 1), (4, 1)])
+def test_vectors_of_any_width_are_that_follow_each_other(lanes, count):
+    assert len(streamed(program_of(doubled(CACHE), lanes=lanes))) == count
+
+
+@pytest.mark.parametrize("unrolled, count", [(1, 0), (2, 2)])
+def test_rows_are_if_their_parts_fill_cache_lines(unrolled, count):
+    """Parts of 32 bytes of a row, the next one in the next row: two of them fill a line."""
+    rows, columns = 64, 64
+    shape = columns // 8, rows, 8
+    given = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(rows * columns), (), 1)
+    given = given.view(ShapeTracker.from_shape(shape)).load()
+    out = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(rows * columns), (), 0)
+    out = out.view(ShapeTracker.from_shape(shape, (8, columns, 1)))
+
+    def choose(kernel: Kernel) -> list[Opt]:
+        kernel.apply(Opt(OptKind.VECTOR, 2, 8))
+        if unrolled > 1:
+            kernel.apply(Opt(OptKind.UPCAST, 0, unrolled))
+        return kernel.applied
+
+    compute = ComputeCaps(vector_widths={dtypes.float: (8,)}, vector_bytes=32, cache_bytes=CACHE)
+    program = lower(UOp.sink(out.store(given + given)), simd_target(compute), choose)
+    assert len(streamed(program)) == count
 
 
 def test_stores_to_memory_that_is_also_read_are_temporal():
