@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import re
 import sys
 from collections.abc import Iterable, Set
 from functools import cache
@@ -22,7 +21,14 @@ from weft.plugin import let_through
 BASE = "armv8-a"
 """What every processor of aarch64 executes; NEON is part of it."""
 
-_NAME = re.compile(r"armv[89](\.\d)?-a(\+[a-z0-9-]+)*")
+_VERSIONS = frozenset(
+    (
+        BASE,
+        *(f"armv8.{n}-a" for n in range(1, 10)),
+        "armv9-a",
+        *(f"armv9.{n}-a" for n in range(1, 8)),
+    )
+)
 _HWCAP, _HWCAP2 = 16, 26  # keys of the auxiliary vector
 
 
@@ -51,7 +57,8 @@ _EXTENSIONS = {
 
 def is_target(name: str) -> bool:
     """Whether a name has the form of an aarch64 target."""
-    return _NAME.fullmatch(name) is not None
+    version, *extensions = name.split("+")
+    return version in _VERSIONS and all(each.replace("-", "").isalnum() for each in extensions)
 
 
 def is_aarch64(macros: Set[str]) -> bool:
