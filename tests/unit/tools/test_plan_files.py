@@ -76,7 +76,7 @@ def test_every_word_of_a_plan(folder):
     assert sum(step["do"] == "read" for step in plan["steps"]) == 6
 
 
-def test_a_stranger_runs_it(folder):
+def test_plans_run_without_weft(folder):
     """The program of the page, in a process that has no weft, gives what the program gives."""
     pytest.importorskip("weft_cpu_clang")
     if importlib.util.find_spec("ziglang") is None:

@@ -1,4 +1,4 @@
-"""Kernels of the benchmarks' programs, run with every access watched by AddressSanitizer."""
+"""Kernels of the benchmarks' programs, run under AddressSanitizer."""
 
 from __future__ import annotations
 

@@ -126,21 +126,24 @@ def test_public_modules_are_there():
 
 def starred():
     """(package, module) where a package imports all public names of a module."""
-    for door in sorted(CORE.rglob("*.py")):
-        for node in ast.walk(ast.parse(door.read_text(encoding="utf-8"))):
+    for package in sorted(CORE.rglob("*.py")):
+        for node in ast.walk(ast.parse(package.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
-                name = ".".join(("weft", *door.relative_to(CORE).with_suffix("").parts))
+                name = ".".join(("weft", *package.relative_to(CORE).with_suffix("").parts))
                 if name not in ("weft.__init__", "weft.optim"):  # for type checkers alone
                     yield name.removesuffix(".__init__"), node.module
 
 
-@pytest.mark.parametrize(("door", "module"), list(starred()))
-def test_a_package_lists_all_public_names_of_re_exported_modules(door, module):
-    listed, public = importlib.import_module(door).__all__, importlib.import_module(module).__all__
+@pytest.mark.parametrize(("package", "module"), list(starred()))
+def test_a_package_lists_all_public_names_of_re_exported_modules(package, module):
+    listed, public = (
+        importlib.import_module(package).__all__,
+        importlib.import_module(module).__all__,
+    )
     assert [name for name in public if name not in listed] == []
 
 
 def test_no_stale_exceptions():
-    """A package that is mended leaves the table."""
+    """A package without such imports leaves the table."""
     counted = Counter({package: len(found) for package, found in imports_from_outside().items()})
     assert {package for package in LEFT if not counted[package]} == set()

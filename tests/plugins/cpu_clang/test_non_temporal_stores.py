@@ -1,4 +1,4 @@
-"""Stores past the caches: at any alignment, and seen by other threads afterwards."""
+"""Non-temporal stores: at any alignment, and visible to other threads afterwards."""
 
 from __future__ import annotations
 
