@@ -220,7 +220,7 @@ class GradScaler:
         }
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from a saved state.
+        """Restore a saved state.
 
         :raises ArgumentError: if it is empty: it was saved from a scaler that was not enabled.
         """

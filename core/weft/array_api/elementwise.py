@@ -1,7 +1,7 @@
-"""Functions of each element. Of two operands one may be a Python number, which is weak.
+"""Elementwise functions. One of two operands may be a Python number, which is weakly typed.
 
-What the standard says of zeros with a sign, of infinities and of NaN holds here; where a function
-of Tensor is not that careful, the case is corrected here.
+Signed zeros, infinities and NaN follow the standard. If a method of Tensor differs in such a case,
+the function corrects it.
 """
 
 from __future__ import annotations

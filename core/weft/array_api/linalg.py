@@ -51,7 +51,7 @@ class SVDResult(NamedTuple):
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
-    """Matrix product; vectors stand for a row on the left and a column on the right."""
+    """Matrix product; a vector is a row on the left and a column on the right."""
     a, b = both(x1, x2)
     must_be("matmul", a, "int", "float")
     return (a @ b).cast(least_upper_dtype(a.dtype, b.dtype))

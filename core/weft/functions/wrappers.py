@@ -27,7 +27,7 @@ _MEANINGLESS = {
 
 
 def no_tensor(name: str, args: tuple[Any, ...]) -> WrongKind:
-    """What is said of a function whose first argument is no tensor."""
+    """The error for a function whose first argument is no tensor."""
     return WrongKind(
         f"the input of {name} is a tensor",
         asked=f"weft.{name}({', '.join(map(shown, args))})",

@@ -59,7 +59,7 @@ _BY_THEMSELVES = frozenset(
     "exp exp2 expm1 log log2 log10 log1p pow reciprocal rsqrt logsigmoid tan acos asin cosh sinh "
     "sum prod mean var std var_mean std_mean logsumexp softmax log_softmax".split()
 )
-"""Those that see to it where they meet a narrow dtype: a wrapper would cost them some percent."""
+"""Methods that handle narrow dtypes themselves: a wrapper would slow them by some percent."""
 
 
 class autocast(ContextDecorator):

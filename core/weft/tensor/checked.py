@@ -1,20 +1,20 @@
 """Checked mode (`WEFT_CHECK=1`): index bounds, and the first NaN or infinity, where they arise.
 
-When something is read, the pending graph is computed one method after the other instead of in
-fused kernels. A value is checked where it leaves the method that recorded it (see `provenance`):
-what a method does inside is its own affair. A small reduction of every checked value of floats
-tells whether a NaN or an infinity is in it, and one of each value that it was computed from:
+A read computes the pending graph method by method instead of in fused kernels. A value is checked
+when it leaves the method that recorded it (see `provenance`); values inside a method are not. One
+small reduction of a float value shows whether it has a NaN or an infinity, and the same is computed
+for its inputs:
 
 - A method makes a NaN if none of its inputs has one, an infinity if no input has either.
-- A constant that the user gives to an operator or to a placing method (`where`, `masked_fill`,
-  `full`, `pad`, ...) is an input: a mask of -inf is no fault, the NaN that comes of it is one.
-- A mean of no elements and a variance of one divide by 0 by definition, whatever the values are.
-- Nodes of a backward pass have the method that they derive, and its line.
-- A value that is much larger than all that is in memory is reduced, and not stored.
+- A constant that the user passes to an operator or to a placing method (`where`, `masked_fill`,
+  `full`, `pad`, ...) is an input: a mask of -inf is no fault, a NaN that results from it is one.
+- A mean of no elements and a variance of one element divide by 0 by definition.
+- A node of a backward pass has the method that it differentiates, and its line.
+- A value that is much larger than all memory in use is reduced, and not stored.
 
-Deferred checks of index tensors (`index_bounds`) come first, in the order of their recording. All
-of it is ordinary operations, so it works on every device. `jit` runs functions as written. Each
-fault is raised once: afterwards its values are in memory, and inputs of others. Source: the anomaly
+Deferred checks of index tensors (`index_bounds`) run first, in the order of their recording. All
+checks are ordinary operations and work on every device. `jit` runs functions as written. Each fault
+is raised once: afterwards its values are in memory, and are inputs of others. Source: the anomaly
 detection of automatic differentiation systems; traps on IEEE 754 exceptions.
 """
 

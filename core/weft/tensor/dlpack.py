@@ -149,10 +149,10 @@ def capsule_of(memory: Memory, max_version: tuple[int, int] | None) -> Any:
 
 
 def _numpys_capsule(array: Any, marked: bool) -> Any:
-    """The capsule of an array of NumPy, with a version if requested and NumPy has it.
+    """The capsule of a NumPy array, with a version if requested and supported by NumPy.
 
-    It gives back what it holds in C, whatever exception is on its way meanwhile; a callback of
-    ctypes would lose that exception.
+    NumPy releases the capsule in C. A callback of ctypes would lose an exception that is being
+    raised at that time.
     """
     if marked:
         try:
@@ -194,8 +194,8 @@ def _address(window: memoryview) -> int:
 
 
 class _Owner:
-    """A consumed structure, given back to its producer after its last use: by no
-    function in Python, in which whatever a signal handler raised would be lost."""
+    """A consumed structure, returned to its producer after its last use. No Python function runs
+    then: an exception of a signal handler would be lost in it."""
 
     __slots__ = ("_give_back", "address", "witness")
 
@@ -204,7 +204,7 @@ class _Owner:
         self._give_back = partial(_Deleter(deleter), address) if deleter else object
         self.witness: UOp | None = None
 
-    # looked up in the object when it dies, and called without arguments
+    # evaluates to a callable, which Python calls without arguments
     __del__ = property(operator.attrgetter("_give_back"))  # type: ignore[assignment]
 
 
@@ -266,7 +266,7 @@ def take(producer: Any, copy: bool | None) -> Taken:
         _set_name(handle, _PLAIN_USED)
         return _taken(managed, False)
     raise ExchangeError(
-        "this is no array of DLPack, or somebody took it already",
+        "this is no array of DLPack, or it was consumed already",
         asked=f"from_dlpack of a {type(producer).__name__}",
         because="a capsule can be consumed once" if _is_capsule(capsule) else None,
         try_="an object that has __dlpack__, such as an array of NumPy or PyTorch",

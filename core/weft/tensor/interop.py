@@ -62,19 +62,19 @@ def moved(node: UOp, device: str | tuple[str, ...]) -> UOp:
     if node.op is Ops.IOTA and isinstance(device, str):
         return node.replace(src=(UOp(Ops.DEVICE, arg=device),))
     if any(isinstance(size, UOp) for size in node.shape):
-        return _moved_with_room(node, device)
+        return _moved_padded(node, device)
     return UOp(Ops.COPY, node.dtype, (node, UOp(Ops.DEVICE, arg=device)))
 
 
-def with_room(node: UOp) -> UOp:
-    """A value of symbolic shape, filled up along each axis to its largest size."""
+def padded_to_largest(node: UOp) -> UOp:
+    """A value of symbolic shape, padded along each axis to its largest size."""
     return node.pad(tuple((0, fold(high_of(size) - size)) for size in node.shape))
 
 
-def _moved_with_room(node: UOp, device: str | tuple[str, ...]) -> UOp:
+def _moved_padded(node: UOp, device: str | tuple[str, ...]) -> UOp:
     """A value of symbolic shape, copied into a buffer of its largest sizes."""
     if isinstance(node.device, tuple):
-        there = moved(with_room(node), device)
+        there = moved(padded_to_largest(node), device)
         return there.shrink(tuple((0, size) for size in node.shape))
     count = sprod(node.shape)
     largest = prod(high_of(size) for size in node.shape)
@@ -415,7 +415,7 @@ def nested(values: list[Any], shape: tuple[int, ...]) -> Any:
 
 
 def node_of(data: Any, device: Any, kind: DType | None, unique: bool) -> UOp:
-    """The graph node that stands for `data`."""
+    """The graph node of `data`."""
     if isinstance(data, TensorBase):
         node = data._uop if kind is None else data.cast(kind)._uop
         return node if device is None else moved(node, registry.placement(device))

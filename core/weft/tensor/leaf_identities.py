@@ -1,10 +1,11 @@
-"""Former identities of leaves: nodes that stood for a leaf before it was written or moved.
+"""Former identities of leaves: the nodes of a leaf from before it was written or moved.
 
-A leaf that is written (under `no_grad`) has another node from then on. What was recorded before
-reads the old node, and its gradient is the leaf's. Where the leaf owns memory the old node is below
-the new one (`versions`); elsewhere it is remembered for as long as it lasts.
+A write to a leaf (under `no_grad`) gives the leaf a new node. Operations that were recorded before
+read the old node, and the gradient of the old node is that of the leaf. If the leaf owns memory,
+the old node is below the new one (`versions`). Otherwise this module stores the old node by a weak
+reference.
 
-in:  leaves and their nodes      out: the leaf that a node stands for
+in:  leaves and their nodes      out: the leaf to which a node belongs
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _MEMORY = frozenset({Ops.BUFFER, Ops.MULTI})
 
 
 def versions(node: UOp) -> list[UOp]:
-    """A node, and where it is memory that is about to be written what stands there until then."""
+    """A node, and for memory that is about to be written its content until then."""
     found = [node]
     while (below := node.base).op is Ops.ASSIGN:
         node = below.src[0]
@@ -34,7 +35,7 @@ def versions(node: UOp) -> list[UOp]:
 
 
 def remember_leaf(former: UOp, leaf: TensorBase) -> None:
-    """`former` stood for `leaf` until now."""
+    """Store `former` as a node that `leaf` had until now."""
     below = [version.base for version in versions(leaf._uop)[1:]]
     for node in versions(former):
         if node is not leaf._uop and not any(node.base is each for each in below):
@@ -50,25 +51,25 @@ def _own(node: UOp, leaves: Iterable[ref[TensorBase]]) -> None:
 
 
 def note_moves(leaves: Iterable[TensorBase], becomes: Mapping[UOp, UOp]) -> None:
-    """The nodes of these leaves are about to be replaced. To graphs that were kept until now what
-    stood in memory that a leaf leaves is the leaf's still."""
+    """Note that the nodes of these leaves are about to be replaced. In graphs that were saved
+    before, the old content of memory that a leaf leaves still belongs to the leaf."""
     for leaf in leaves:
         memory = versions(leaf._uop)[-1].base
         if memory.op in _MEMORY:
             after = becomes.get(leaf._uop.base)
             after = leaf._uop.substitute(becomes) if after is None else after
-            if _stands_in(after) != _stands_in(memory):
+            if _memory_of(after) != _memory_of(memory):
                 history.owner_moved(memory, ref(leaf))
                 history.bump_version(memory)
 
 
-def _stands_in(node: UOp) -> list[UOp]:
+def _memory_of(node: UOp) -> list[UOp]:
     memory = versions(node)[-1].base
     return history.buffers(memory) if memory.op in _MEMORY else []
 
 
 def former_identities(leaves: Iterable[TensorBase]) -> dict[UOp, list[TensorBase]]:
-    """By node that stood for any of these leaves, those leaves."""
+    """For each former node of these leaves, the leaves that had it."""
     found: dict[UOp, list[TensorBase]] = {}
     if owners:
         known = {id(leaf): leaf for leaf in leaves}

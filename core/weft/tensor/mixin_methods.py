@@ -89,8 +89,8 @@ class MixinMethods:
 
     _become = _binary = _compare = _constant_value = _element_at_hand = _float_remainder = tolist
     _floor_divide = _items = _no_bool = _only_flag = _operand = _other_device = _pair = tolist
-    _persists = _prepared = _reduce = _settled = _stand_on = _unary = _value_for = _whole = tolist
-    _window = _without_flags = tolist
+    _persists = _prepared = _reduce = _settled = _replace_node = _unary = _value_for = tolist
+    _whole = _window = _without_flags = tolist
 
     def _resolve_dim(self, *args: Any, **kwargs: Any) -> int: ...
     def _resolve_dims(self, *args: Any, **kwargs: Any) -> tuple[int, ...]: ...

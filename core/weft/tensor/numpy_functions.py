@@ -81,7 +81,7 @@ def call_ufunc(like: Any, ufunc: Any, method: str, inputs: Sequence[Any], named:
             try_=f"{what}(x.numpy()), or a method of Tensor",
         )
     result = result if dtype is None else result.cast(dtype)
-    return result if out is None else _put(out, result)
+    return result if out is None else _written_to(out, result)
 
 
 def _tensor(like: Any, x: Any) -> Any:
@@ -128,8 +128,8 @@ def _folded(like: Any, name: str, x: Any, options: dict[str, Any]) -> Any:
     return getattr(_tensor(like, x), _FOLDS[name])(axis, bool(options.get("keepdims", False)))
 
 
-def _put(out: Any, result: Any) -> Any:
-    """Results written where NumPy was told to."""
+def _written_to(out: Any, result: Any) -> Any:
+    """Results written to the `out` arguments of NumPy's function."""
     targets = out if isinstance(out, tuple) else (out,)
     results = result if isinstance(result, tuple) else (result,)
     written = []

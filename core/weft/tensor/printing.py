@@ -149,7 +149,7 @@ def _body(node: UOp, shape: tuple[int, ...], prefix: str, options: dict[str, Any
     for places, size in zip(axes, shape):
         flat = flat[..., None] * size + places
     dtype = node.dtype
-    if isinstance(dtype, ImageDType):  # what is stored, whatever is computed with
+    if isinstance(dtype, ImageDType):  # the dtype in memory, not that of computations
         dtype = dtypes.float16 if dtype.itemsize == 2 else dtypes.float32
     values = _values(_elements(node, flat.reshape(-1)), dtype).reshape(flat.shape)
     more: dict[str, Any] = {"threshold": 0, "edgeitems": edge} if summarised else {}

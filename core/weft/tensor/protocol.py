@@ -65,8 +65,8 @@ grad_enabled = _grad_enabled.get
 def in_grad_mode(enabled: bool, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """`function(...)` with gradients recorded only where `enabled`.
 
-    The mode is restored in the frame that set it: whatever a signal handler raises, and wherever.
-    A with-block cannot promise that, since a handler may run before the first line of `__exit__`.
+    The frame that set the mode restores it, even if a signal handler raises. A with-block cannot
+    guarantee that, since a handler may run before the first line of `__exit__`.
     """
     before = _grad_enabled.get()
     try:

@@ -1,13 +1,13 @@
 """Counter-based random numbers: the seed, and how many blocks each device has drawn.
 Also: threefry, pseudo-random generator.
 
-Random numbers are counter based: element i of a draw is threefry(counter + i, key), where the key
-comes from the seed and the counter grows by the number of elements drawn. So every device gives the
-same stream for one seed, and a draw does not depend on how it is computed.
+Element i of a draw is threefry(counter + i, key). The key is derived from the seed, and the counter
+grows by the number of elements drawn. Every device therefore has the same stream for one seed, and
+a draw does not depend on how it is computed.
 
-The counter of a draw enters its kernel as data, a buffer on the staging device, and not as a
-constant: every draw of one shape is the same kernel. A captured graph can find those buffers
-(`counter_of`) and put the next counter in before it is replayed.
+The counter of a draw is data for its kernel: a buffer on the staging device, not a constant. Every
+draw of one shape is therefore the same kernel. A captured graph finds these buffers (`counter_of`),
+and a replay writes the next counter to them.
 
 Source: J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3"
 (SC 2011).
@@ -98,9 +98,9 @@ def get_rng_state() -> dict[str, Any]:
 
 
 def set_rng_state(new_state: Mapping[str, Any]) -> None:
-    """Go on from a state that `get_rng_state` gave.
+    """Restore a state that `get_rng_state` returned.
 
-    :raises ArgumentError: for anything else.
+    :raises ArgumentError: for any other argument.
     """
     try:
         seed = int(new_state["seed"])
@@ -123,7 +123,7 @@ def state() -> Any:
 
 
 def restore(saved: Any) -> None:
-    """Go on from a state."""
+    """Restore a state."""
     global _seed
     _seed = saved[0]
     _drawn.clear()

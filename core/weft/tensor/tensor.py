@@ -153,7 +153,7 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
     @uop.setter
     def uop(self, node: UOp) -> None:
         break_alias(self)
-        self._stand_on(node)
+        self._replace_node(node)
 
     lazydata = uop
 

@@ -128,8 +128,8 @@ def replaced_tensors(
     if state.signature.values:
         return None  # the new tensors may have other values of variables
     place = {id(t): number for number, t in enumerate(state.tensors)}
-    met = Counter(id(value) for c in state.containers for value in c.values)
-    met.update(id(before.fields[before.number[id(t)]][1]) for t in state.tensors)
+    counts = Counter(id(value) for c in state.containers for value in c.values)
+    counts.update(id(before.fields[before.number[id(t)]][1]) for t in state.tensors)
     over = Counter(
         node for t in state.tensors for node in _nodes_of(before.fields[before.number[id(t)]][0])
     )
@@ -146,7 +146,7 @@ def replaced_tensors(
             old = dict(zip(container.keys, container.values)).get(effect.key)
         else:
             old = before.fields[effect.number][1]
-        if not isinstance(old, TensorBase) or met[id(old)] != 1 or id(old) not in place:
+        if not isinstance(old, TensorBase) or counts[id(old)] != 1 or id(old) not in place:
             return None
         uop, grad, flag, leaf = before.fields[before.number[id(old)]]
         made = new[effect.tree.number]

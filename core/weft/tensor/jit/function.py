@@ -5,7 +5,7 @@ A call belongs to a specialization: by shapes, dtypes, devices and Python values
 captured state, by the way tensors share memory, and by settings. The first two calls of each
 specialization run as written and are traced. If both did the same, later calls replay the trace:
 no graph, no schedule, no Python of the function. If not (a number from elsewhere, an iterator), the
-function goes on running as written, with a warning.
+function continues to run as written, with a warning.
 
 A replay does what the function would do if the function depends only on its arguments, on what it
 reaches by closure, globals and attributes, and on the random stream.
@@ -308,7 +308,7 @@ class Jit(Generic[P, R]):
         return entry
 
     def _is_never_replayed(self, arguments: Signature, state: State, call: tuple[Any, ...]) -> bool:
-        """Whether to stop recording since no specialization is met twice; warns before that."""
+        """Whether to stop recording since no specialization is used twice; warns before that."""
         self._new_in_a_row += 1
         if self.reason is None and self._new_in_a_row >= _NEW_BEFORE_WARNING - 1:
             facts = facts_of_mode(MODES, call[len(arguments.key) :])
@@ -329,9 +329,9 @@ class Jit(Generic[P, R]):
         try:
             state = State(roots, _is_bound_jit)
             if state.signature.pending:
-                stood = [t._uop for t in arguments.tensors]
+                before = [t._uop for t in arguments.tensors]
                 realize_with_bases([t for t in state.tensors if not is_settled(t._uop)])
-                if any(t._uop is not node for t, node in zip(arguments.tensors, stood)):
+                if any(t._uop is not node for t, node in zip(arguments.tensors, before)):
                     raise MemoryMoved
                 state = State(roots, _is_bound_jit)
         except RecursionError:

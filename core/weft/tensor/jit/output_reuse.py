@@ -1,4 +1,4 @@
-"""Output-buffer reuse: a replay writes to outputs of an earlier replay that nobody references.
+"""Output-buffer reuse: a replay writes to outputs of an earlier replay without other references.
 Also: buffer donation.
 
 A result that was dropped, and a gradient that is about to be replaced, keep their buffer, their
@@ -45,7 +45,7 @@ class PastOutput:
     """An output of an earlier replay.
 
     objects: its nodes from the top down to the BUFFER, the buffer, the memory. counts: how many
-    references each of them has if nobody else uses it: the node above, for a gradient the state.
+    references each of them has without other users: the node above, for a gradient the state.
     tensor: the gradient in a list, empty for a result.
     """
 

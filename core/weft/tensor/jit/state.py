@@ -206,10 +206,10 @@ class State:
             self.snapshot()
             return
         changed = {id(self.containers[number].of) for number in containers}
-        met = [c for c in self.containers if id(c.of) in changed] if changed else []
-        for container in met:  # several functions may share a container
+        mutated = [c for c in self.containers if id(c.of) in changed] if changed else []
+        for container in mutated:  # several functions may share a container
             container.snapshot()
-        if any(c.kind is not DICT and c.kind is not LIST for c in met):
+        if any(c.kind is not DICT and c.kind is not LIST for c in mutated):
             self._build_checks()
         self._snapshot_tensors()
 
@@ -322,8 +322,8 @@ class State:
         made = Container(kind, of, path, [], ())
         if kind is DICT:
             shown = [key for key, item in of.items() if not self._hidden(item)]
-            told = [key if key.__class__ in PLAIN else ByIdentity(key) for key in shown]
-            self.signature.key.append((of.__class__, *told))
+            keys = [key if key.__class__ in PLAIN else ByIdentity(key) for key in shown]
+            self.signature.key.append((of.__class__, *keys))
         else:
             self.signature.key.append((of.__class__, len(of)))
         self.containers.append(made)
@@ -363,12 +363,12 @@ class State:
 
     def _visit_modules(self, values: Iterable[Any], names: list[str]) -> None:
         """Visit these names in the modules among `values`, and in modules inside them."""
-        stack, met = list(values), set[int]()
+        stack, visited = list(values), set[int]()
         while stack:
             module = stack.pop(0)
-            if type(module) is not ModuleType or id(module) in met:
+            if type(module) is not ModuleType or id(module) in visited:
                 continue
-            met.add(id(module))
+            visited.add(id(module))
             if is_user_code(module.__name__):
                 within = [name for name in names if name in vars(module)]
                 self._enter_names(NAME, vars(module), module.__name__, within)

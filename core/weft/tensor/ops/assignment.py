@@ -172,7 +172,7 @@ def _no_window(self: TensorBase, because: str) -> CapabilityError:
         "only a window of stored bytes can be written",
         asked=f"a write to {self._uop.dtype!r} {self.shape} on {self._uop.device}",
         because=because,
-        try_="write to a slice of the tensor that stands for the file",
+        try_="write to a slice of the tensor of the file",
     )
 
 
@@ -218,7 +218,7 @@ def _check_may_write(self: TensorBase, value: TensorBase, what: str) -> None:
 
 
 def _become(self: TensorBase, node: UOp, value: TensorBase) -> None:
-    self._stand_on(node)
+    self._replace_node(node)
     if value._requires_grad and grad_enabled() and not self._requires_grad:
         self._requires_grad, self.is_leaf = True, False
         propagate_requires_grad(self)
@@ -263,5 +263,5 @@ def replace(self: TensorT, x: ArrayLike, allow_shape_mismatch: bool = False) -> 
         )
     node = x._uop
     break_alias(self)
-    self._stand_on(node)
+    self._replace_node(node)
     return self

@@ -34,7 +34,7 @@ from weft.uop.symbolic.sint import as_node, fold, smax
 
 
 def shape_of_arguments(shape: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The shape that arguments stand for. :raises ShapeError: below zero or not whole."""
+    """The shape that the arguments give. :raises ShapeError: for a negative or fractional size."""
     given = as_tuple(shape[0], shape[1:]) if shape else ()
     extents = tuple(s if isinstance(s, UOp) else index_of(s) for s in given)
     for extent, number in zip(given, extents):

@@ -1,5 +1,5 @@
-"""`Tensor.data` is a method, which gives bytes; in PyTorch it is a tensor. Who uses it as one is
-told what to write."""
+"""`Tensor.data`: a method that returns bytes. In PyTorch it is a tensor: using it as one raises an
+error with the equivalent code."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class DataMethod:
 
 
 def refused(asked: str, try_: str) -> WrongKind:
-    """What is said of `x.data` where a tensor is meant."""
+    """The error for `x.data` used as a tensor."""
     return WrongKind(
         "data is a method, and no tensor",
         asked=asked,

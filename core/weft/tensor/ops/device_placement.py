@@ -41,14 +41,15 @@ class DevicePlacementMixin(TensorBase):
         self, device: DeviceLike | DTypeLike | TensorBase | None = _SAME,
         dtype: DTypeLike | None = None, *, non_blocking: bool = False, copy: bool = False,
     ) -> Self:  # fmt: skip
-        """The same value on another device, in another dtype, or both; `to(dtype)`, and `to(other)`
-        for the device and the dtype of another tensor.
+        """The same value on another device, in another dtype, or both. `to(other)` takes the device
+        and the dtype of another tensor.
 
-        None stands for the default device. On several devices the value is whole on each (see
-        `shard`); a sharded one is gathered. What stays where and what it is shares its memory
-        with self, unless `copy`. Copies are never waited for: `non_blocking` changes nothing.
+        device: None is the default device; for several devices, each gets the whole value (see
+        `shard`). A sharded value is gathered. If device and dtype do not change, the result shares
+        memory with self, unless `copy` is True. Copies are always asynchronous: `non_blocking` has
+        no effect.
 
-        :raises UnknownDevice: for what names neither a device nor a dtype.
+        :raises UnknownDevice: for an argument that is neither a device nor a dtype.
 
         >>> Tensor([1, 2]).to("REF").device
         'REF'
@@ -80,7 +81,7 @@ class DevicePlacementMixin(TensorBase):
         target = registry.placement(device)
         if target != self._uop.device:
             break_alias(self)
-            self._stand_on(interop.moved(self._uop, target))
+            self._replace_node(interop.moved(self._uop, target))
         return self
 
     def contiguous(self) -> Self:
@@ -143,9 +144,9 @@ class DevicePlacementMixin(TensorBase):
         node = record(Ops.CONTIGUOUS, self._uop.dtype, (self._uop,), ("own", next(_leaf_numbers)))
         return self._wrap(node)
 
-    def _stand_on(self, node: UOp) -> None:
-        """Have another node. If self is a leaf that requires gradients, what was recorded before
-        reads the former node, whose gradient is that of self."""
+    def _replace_node(self, node: UOp) -> None:
+        """Replace the node of self. If self is a leaf that requires gradients, operations recorded
+        before read the former node, and its gradient is that of self."""
         if not (self._requires_grad and self.is_leaf):
             self._uop = node
         elif node is not self._uop:

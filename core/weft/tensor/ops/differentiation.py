@@ -91,7 +91,7 @@ class DifferentiationMixin(TensorBase):
         return self
 
     def _with_flag(self, requires_grad: bool | None) -> Self:
-        """self, newly made, with what was said of gradients."""
+        """self, a new tensor, with the given gradient flags."""
         if requires_grad is None or requires_grad is False:
             self._requires_grad = requires_grad
             return self
@@ -173,13 +173,13 @@ class DifferentiationMixin(TensorBase):
                     asked="the gradient with respect to a tensor of "
                     f"{target._uop.dtype!r} {target.shape}",
                     because="between two integers there is nothing to take a derivative of",
-                    try_="y = x.float(), then compute from y and ask for its gradient",
+                    try_="y = x.float(), then compute from y, and take the gradient of y",
                 )
             if target._uop.op is Ops.CONST:
                 raise GradientError(
                     "a constant has no gradient",
                     asked=f"the gradient with respect to {target!r}",
-                    because="equal constants are one node: their gradients could not be told apart",
+                    because="equal constants are one node: their gradients cannot be separated",
                     try_="make it with requires_grad=True",
                 )
         leaves_of = _nodes_of(self._uop, [t for t in targets if t._requires_grad and t.is_leaf])
@@ -350,7 +350,7 @@ class DifferentiationMixin(TensorBase):
 def _nodes_of(root: UOp, leaves: list[TensorBase]) -> dict[UOp, list[TensorBase]]:
     """By node the leaves whose node it is, or was before they were written."""
     if has_moved_owners():
-        Paths(root, ())  # makes the nodes below root that stand for what has been left
+        Paths(root, ())  # makes the former nodes below root
     found: dict[UOp, list[TensorBase]] = {}
     for leaf in leaves:
         for node in versions(leaf._uop):

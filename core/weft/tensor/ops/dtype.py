@@ -1,4 +1,4 @@
-"""Conversions between dtypes, and what a dtype says of a tensor."""
+"""Dtype conversions, and the methods of a tensor that depend on its dtype alone."""
 
 from __future__ import annotations
 

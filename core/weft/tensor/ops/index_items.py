@@ -1,4 +1,4 @@
-"""What may stand in an index, looked at item by item: masks, bounds, several indices as one."""
+"""Index items: check and convert each item of an index: masks, bounds, several indices as one."""
 
 from __future__ import annotations
 

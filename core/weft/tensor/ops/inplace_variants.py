@@ -1,10 +1,10 @@
 """In-place variants of methods: `x.exp_()` is `x.assign(x.exp())`.
 
-One rule makes most of them from the table `INPLACE`, with the parameters of the method without the
-underscore. Those with other parameters, and those that exist in place alone, are written out. As
-for `assign`, the result must fit the shape and the kind of the dtype: comparisons become 0 and 1 of
-a float tensor, while floats do not go into integers. What would change the shape (`squeeze_`, `t_`)
-does not exist: a tensor keeps its shape.
+Most of them are generated from the table `INPLACE`, with the parameters of the method without the
+underscore. Methods with other parameters, and methods that exist in place alone, are defined one by
+one. As for `assign`, the result must have the shape and the kind of the dtype: comparisons become 0
+and 1 in a float tensor, but floats cannot be written to integers. Methods that would change the
+shape (`squeeze_`, `t_`) do not exist: a tensor keeps its shape.
 """
 
 from __future__ import annotations

@@ -280,13 +280,13 @@ class InteropMixin(TensorBase):
 
     def __rich_repr__(self) -> Iterator[tuple[str, str]]:
         """For the pretty printer of rich: what `_repr_html_` tells, without values."""
-        yield from self._told().items()
+        yield from self._summary().items()
 
     def _repr_html_(self) -> str:
         """For notebooks: what it is, and its values if they are known without computing."""
         import html
 
-        rows = self._told()
+        rows = self._summary()
         cells = "".join(
             f"<tr><th style='text-align:left'>{name}</th><td>{html.escape(value)}</td></tr>"
             for name, value in rows.items()
@@ -295,7 +295,7 @@ class InteropMixin(TensorBase):
         values = "" if shown is None else f"<pre>{html.escape(shown)}</pre>"
         return f"<div><table>{cells}</table>{values}</div>"
 
-    def _told(self) -> dict[str, str]:
+    def _summary(self) -> dict[str, str]:
         """What it is, in words; nothing is computed for that."""
         u = self._uop
         rows = {

@@ -185,9 +185,9 @@ def repeat_interleave(
 ) -> TensorT:
     """Each element `repeats` times in a row; of the flattened tensor for dim None.
 
-    `repeats` may be a tensor of integers, one for each element of the axis or one for all. It
-    is computed at once, as the size of the result depends on it; who knows that size may name
-    it by `output_size`, and is told where it is another.
+    `repeats` may be a tensor of integers, one for each element of the axis or one for all. It is
+    computed at once, since the size of the result depends on it. `output_size` may give that size;
+    another size is an error.
 
     >>> Tensor([1, 2]).repeat_interleave(2).tolist()
     [1, 1, 2, 2]

@@ -278,7 +278,7 @@ def sinc(self: TensorT) -> TensorT:
     """
     nothing = self == 0
     x = nothing.where(1.0, self)
-    # half turns go first, since no multiple of pi is a number: so that zeros are zeros
+    # reduce by whole periods first: multiples of pi are no floats, and zeros must be exact
     whole = x.round()
     sine = ((x - whole) * math.pi).sin()
     odd = (whole * 0.5).trunc() * 2 != whole

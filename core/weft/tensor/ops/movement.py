@@ -143,7 +143,7 @@ class MovementMixin(TensorBase):
             raise ShapeError(
                 f"shape {say_shape(own)} does not broadcast to {say_shape(new)}",
                 asked=f"{say_shape(own)} as {say_shape(new)}",
-                because="only axes of size 1 are repeated, and new axes stand in front",
+                because="only axes of size 1 are repeated, and new axes are in front",
                 try_="x.reshape(...) or x.unsqueeze(...) first",
             )
         if len(own) < len(new):

@@ -58,7 +58,7 @@ def number_node(dtype: DType, value: Any) -> UOp:
 
 
 def broadcast_node(node: UOp, shape: tuple[Any, ...]) -> UOp:
-    """`node` in `shape`; a rank-0 constant is left as it is, since it stands for its broadcast."""
+    """`node` in `shape`; a rank-0 constant is unchanged, since it represents its broadcast."""
     own = node.shape
     if own == shape or node.op in SCALARS:
         return node
@@ -259,7 +259,7 @@ class OperatorsMixin(TensorBase):
         decided = _outside(op, dtype, number, reverse)
         if decided is None:
             return None
-        if dtypes.is_float(dtype) and op is Ops.CMPLT:  # infinities and NaN are to be told apart
+        if dtypes.is_float(dtype) and op is Ops.CMPLT:  # infinities and NaN are different cases
             infinity = math.inf if number > 0 else -math.inf
             return self._compare(Ops.CMPLT if decided else Ops.CMPEQ, infinity, reverse)
         return self.full_like(decided, dtype=dtypes.bool)

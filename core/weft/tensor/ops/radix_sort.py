@@ -62,7 +62,7 @@ def values_by_digits(x: Any) -> Any:
     sign_bit = -sign_bit if dtype.itemsize >= 4 else sign_bit
     keys = (keys ^ sign_bit).contiguous()
     for shift, width in _digits(bits):
-        keys = _put(keys, _destinations(keys, shift, width))
+        keys = _scattered(keys, _destinations(keys, shift, width))
     if dtype.itemsize < 4:
         return ((keys & ((1 << bits) - 1)) - sign_bit).cast(dtype)
     return keys ^ sign_bit
@@ -79,9 +79,9 @@ def _sorted(x: Any, places: Any, below: int, bits: int) -> Any:
     *others, (shift, width) = _digits(bits)
     for lowest, count in others:
         at = _destinations(x, below + lowest, count)
-        x, places = _put(x, at), None if places is None else _put(places, at)
+        x, places = _scattered(x, at), None if places is None else _scattered(places, at)
     last = (x & ((1 << below) - 1)).cast(dtypes.int32) if places is None else places
-    return _put(last, _destinations(x, below + shift, width))
+    return _scattered(last, _destinations(x, below + shift, width))
 
 
 def _destinations(x: Any, shift: int, width: int) -> Any:
@@ -99,6 +99,6 @@ def _destinations(x: Any, shift: int, width: int) -> Any:
     return (start.gather(-1, digit) + nth - 1).contiguous()
 
 
-def _put(x: Any, at: Any) -> Any:
+def _scattered(x: Any, at: Any) -> Any:
     """x[t] at place at[t] of its row, which are all places."""
     return x.zeros_like().scatter(-1, at, x).contiguous()

@@ -22,8 +22,8 @@ Axis = str | tuple[str, ...]
 def rearrange(self: TensorT, formula: str, **sizes: int) -> TensorT:
     """Axes regrouped by an einops formula: `"b (h w) c -> b c h w"`, with sizes by name.
 
-    Names in brackets are one axis, "1" and "()" an axis of one element, and "..." stands for
-    all axes that have no name.
+    Names in brackets form one axis. "1" and "()" are an axis of one element, and "..." is all axes
+    without a name.
 
     :raises ArgumentError: for a formula that cannot be read or does not fit the shape.
 
@@ -64,7 +64,7 @@ def _read(formula: str) -> tuple[list[Axis], list[Axis]]:
         raise _Misfit("it needs one arrow")
     left, right = (_read_side(side) for side in sides)
     if any(_DOTS in axis for axis in left if not isinstance(axis, str)):
-        raise _Misfit("how many axes ... in brackets is made of cannot be told")
+        raise _Misfit("the number of axes of ... in brackets is unknown")
     if sorted(_names(left)) != sorted(_names(right)):
         raise _Misfit("both sides need the same names, each once")
     return left, right
@@ -77,7 +77,7 @@ def _read_side(side: str) -> list[Axis]:
     for word in _WORD.findall(side):
         if word == "(":
             if inside is not None:
-                raise _Misfit("brackets do not stand in brackets")
+                raise _Misfit("brackets cannot be nested")
             inside = []
         elif word == ")":
             if inside is None:
@@ -109,7 +109,7 @@ def _names(axes: list[Axis]) -> list[str]:
 
 
 def _without_dots(left: list[Axis], right: list[Axis], rank: int) -> tuple[Any, Any]:
-    """Both sides with names for the axes that "..." stands for."""
+    """Both sides, with names for the axes of "..."."""
     dotted = _DOTS in left
     extra = rank - (len(left) - dotted)
     if extra < 0 or (extra and not dotted):

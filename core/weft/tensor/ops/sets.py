@@ -16,7 +16,7 @@ from weft.tensor.types import ArrayLike
 _COUNTED = 1 << 22
 """Up to so many comparisons are made at once rather than by halving."""
 _DENSE = 4
-"""Values for each element up to which integers are told apart by counting every value."""
+"""The largest range of integers, per element, that is sorted by counting every value."""
 
 
 def unique(

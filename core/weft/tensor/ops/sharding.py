@@ -16,16 +16,16 @@ from weft.base.errors import ArgumentError, ShapeError
 from weft.device import registry
 from weft.schedule import layout_of
 from weft.tensor.alias import break_alias
-from weft.tensor.interop import moved, with_room
+from weft.tensor.interop import moved, padded_to_largest
 from weft.tensor.protocol import TensorBase, TensorT, record
 from weft.uop import Ops, Shard, UOp, even_bounds
 
 
 def shard(self: TensorT, devices: Sequence[str], axis: int | None = None) -> TensorT:
-    """The same value on several devices: cut along `axis`, or whole on each of them for None.
+    """The same value on several devices: split along `axis`; None: whole on each device.
 
-    What is sharded already is laid out anew, with as few copies as that takes. Gradients flow
-    back to where the value came from.
+    A sharded value gets the new layout with as few copies as possible. Gradients flow back to the
+    devices of self.
 
     :raises ArgumentError: if `devices` are no sequence of distinct devices.
     :raises IndexingError: if there is no such axis.
@@ -49,7 +49,7 @@ def shard_(self: TensorT, devices: Sequence[str], axis: int | None = None) -> Te
     """
     node = _laid_out(self, devices, axis)
     break_alias(self)
-    self._stand_on(node)
+    self._replace_node(node)
     return self
 
 
@@ -151,6 +151,6 @@ def _copied(node: UOp, devices: tuple[str, ...], layout: Shard) -> UOp:
     place = UOp(Ops.DEVICE, arg=devices)
     if any(isinstance(size, UOp) for size in node.shape):
         # copies have one length: buffers hold the largest sizes
-        there = record(Ops.COPY, node.dtype, (with_room(node), place), layout)
+        there = record(Ops.COPY, node.dtype, (padded_to_largest(node), place), layout)
         return there.shrink(tuple((0, size) for size in node.shape))
     return record(Ops.COPY, node.dtype, (node, place), layout)

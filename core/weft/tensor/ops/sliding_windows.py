@@ -85,7 +85,7 @@ def windows_of_axis(self: TensorT, axis: int, size: int, step: int, dilation: in
         return x.reshape((*shape[:axis], *sizes, *shape[axis + 1 :]))
 
     if dilation == 1 and size <= step:
-        # windows do not meet: rows of `step`, of which the first `size` are looked at
+        # windows do not overlap: rows of `step` elements, of which the first `size` are read
         whole = count * step
         x = self.pad(only((0, whole - length))) if whole > length else self.shrink(only((0, whole)))
         x = split(x, count, step)

@@ -1,7 +1,7 @@
 """Sorting: a radix sort on one processor, a bitonic network elsewhere, counting for short rows.
 Also: bitonic sorting network, rank sort.
 
-Sorting is stable and puts NaN last. Of a short row, each element counts the elements before it.
+Sorting is stable, with NaN last. In a short row, each element counts the elements before it.
 
 Source: K. Batcher, "Sorting Networks and their Applications" (AFIPS 1968).
 """
@@ -45,7 +45,7 @@ class SortingMixin(TensorBase):
     def sort(
         self, dim: int = -1, descending: bool = False, *, stable: bool = True
     ) -> ValuesIndices[Self]:
-        """The sorted elements along an axis, and the indices (int32) they come from. Always stable.
+        """The sorted elements along an axis, and their old indices (int32). Always stable.
 
         >>> values, places = Tensor([3, 1, 2]).sort()
         >>> values.tolist(), places.tolist()

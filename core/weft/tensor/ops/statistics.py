@@ -362,7 +362,7 @@ def nanmean(self: TensorT, axis: Axes | None = None, keepdim: bool = False) -> T
 
 
 def cov(self: TensorT, correction: float = 1) -> TensorT:
-    """Covariances of the rows, each a variable whose observations stand along it; 0-d of one.
+    """Covariances of the rows: each row is a variable, its elements the observations. One row: 0-d.
 
     >>> Tensor([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]).cov().tolist()
     [[1.0, -1.0], [-1.0, 1.0]]

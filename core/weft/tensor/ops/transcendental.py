@@ -259,13 +259,13 @@ class TranscendentalMixin(TensorBase):
         >>> Tensor([0.0, math.pi]).cos().tolist()
         [1.0, -1.0]
         """
-        reduced, near, odd = self._reduced_to_quarter_turn()
+        reduced, near, odd = self._reduced_to_half_pi()
         last = self.abs() > dtypes.finfo(self._uop.dtype).max / 2
         value = near.where(reduced, last.where(self * 0.5, self * 2)).sin()  # one sine for all
         far = last.where(1 - value * value * 2, value / (self.sin() * 2))
         return near.where(odd.where(value, -value), far)
 
-    def _reduced_to_quarter_turn(self) -> tuple[Any, Any, Any]:
+    def _reduced_to_half_pi(self) -> tuple[Any, Any, Any]:
         """Cody-Waite range reduction by (n + 1/2) pi to at most pi/2: the reduced argument, whether
         |x| is small enough for it to be exact, and whether n is odd.
 

@@ -33,7 +33,7 @@ class LinearAlgebraMixin(TensorBase):
 
     @classmethod
     def einsum(cls, formula: str, *operands: ArrayLike, dtype: DTypeLike | None = None) -> Self:
-        """Einstein summation: `"ij,jk->ik"`; "..." stands for axes that broadcast.
+        """Einstein summation: `"ij,jk->ik"`; "..." are axes that broadcast.
 
         :raises ArgumentError: for a formula that cannot be read or does not fit the operands.
 

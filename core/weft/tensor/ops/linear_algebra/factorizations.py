@@ -206,7 +206,7 @@ def _joined(a: Any, b: Any, axis: int) -> Any:
 
 def _angle(p: Any, q: Any, both: Any) -> tuple[Any, Any]:
     """(cosine, sine) of the rotation that makes `both` zero between squares p and q."""
-    # not divided by `both`: it is next to nothing at last, and derivatives go on depending on it
+    # no division by `both`: it converges to 0, and the derivatives depend on it
     apart, twice = q - p, both * 2.0
     square = apart.square() + twice.square()
     some = square > 0

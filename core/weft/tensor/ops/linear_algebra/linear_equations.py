@@ -119,11 +119,11 @@ def _eliminated(a: Any, size: int) -> tuple[Any, Any, Any]:
     what became of the other columns, as rows too. order (..., 1, size): the rows in the order in
     which they were pivots, which is the order of both.
 
-    Columns are eliminated in panels (Golub and Van Loan, 3.2.11). No row changes its place: those
-    that were pivots take no part any more. Where a column of the panel is done, what the step did
-    to the rows is kept in its place, as a column of G: all steps of a panel together make of
-    another column c the column c + G @ c[pivots], so that those take them as one product. The panel
-    turns by one column with each step, so that all steps of all panels are the same kernels.
+    Columns are eliminated in panels (Golub and Van Loan, 3.2.11). Rows are not exchanged: a row
+    that was a pivot takes no further part. An eliminated column of the panel is replaced by the
+    row operations of its step, as a column of G. All steps of a panel change another column c to
+    c + G @ c[pivots], so that the other columns are updated by one matrix product. The panel is
+    rotated by one column in each step, so that all steps of all panels use the same kernels.
     """
     columns = a.transpose(-1, -2)
     batch, others = a.shape[:-2], columns[..., size:, :].contiguous()

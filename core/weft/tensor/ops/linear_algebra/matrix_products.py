@@ -18,10 +18,10 @@ from weft.tensor.types import ArrayLike, DTypeLike
 def dot(self: TensorT, w: ArrayLike, dtype: DTypeLike | None = None) -> TensorT:
     """Matrix product over the last axis of self and the last but one of w.
 
-    Vectors stand for a row on the left and a column on the right; axes before the last two
-    broadcast. Products and sums are computed in `sum_acc_dtype` and converted once to the
-    common dtype of both, so small integers wrap; or they are computed in `dtype`, which the
-    result then has.
+    A vector is a row on the left and a column on the right. Axes before the last two broadcast.
+    Products and sums are computed in `sum_acc_dtype`, and converted once to the common dtype of
+    both operands, so that small integers wrap. With `dtype`, that is the dtype of the computation
+    and of the result.
 
     :raises ShapeError: if the inner sizes differ, or one operand is 0-d.
 

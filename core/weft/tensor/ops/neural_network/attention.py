@@ -44,7 +44,7 @@ def scaled_dot_product_attention(
         )
     if is_causal and attn_mask is not None:
         raise ArgumentError(
-            "a mask is given, and a causal one asked for as well",
+            "a mask is given together with is_causal",
             asked="scaled_dot_product_attention(attn_mask=..., is_causal=True)",
             try_="one of them",
         )

@@ -1,9 +1,8 @@
-"""Windows that are several elements apart, as windows of whole steps.
+"""Strided windows: split an axis into blocks of `stride` elements, so that windows have stride 1.
 
-An axis is cut into steps of as many elements as two windows are apart. Then a window is a number of
-steps, the first and last of them in part, and the next window begins one step later: so windows
-meet step by step, and the gradient of a convolution with a stride is one sum over the steps that
-meet. Nothing has to ask whether a window begins where an element is.
+A window then covers a number of blocks, the first and last of them partly. The next window begins
+one block later. The gradient of a strided convolution is therefore one sum over the overlapping
+blocks, without a condition that tests whether a window begins at an element.
 """
 
 from __future__ import annotations
