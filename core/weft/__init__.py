@@ -5,8 +5,8 @@
 Functions and dtypes have PyTorch's names: `weft.zeros(2, 3)`, `weft.exp(x)`, `weft.float32`; they
 are those of `weft.functions`, and not in `__all__`, since some have the names of Python's own.
 
-The names are imported when they are first asked for: `import weft` itself imports no more than the
-settings. Where those ask for a recording, it begins here, before anything can happen.
+Names are imported at their first use: `import weft` itself imports the settings alone. If a setting
+turns on a recording, it begins here, before any other code of weft runs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The door for plugin authors: everything a device plugin needs, and the only module it may import.
+"""The plugin API: every name that a device plugin needs, and the only module that it may import.
 
-A plugin is a module that states ``weft_api = (1, 0)``, implements hooks of
-``weft.device.hookspecs`` marked with ``@hookimpl``, and is listed under the entry-point group
-``weft.devices`` by its family::
+A plugin is a module that defines ``weft_api = (1, 0)`` and implements hooks of
+``weft.device.hookspecs`` marked with ``@hookimpl``. The entry-point group ``weft.devices`` of its
+package lists the module by its family::
 
     [project.entry-points."weft.devices"]
     MINE = "weft_mine"
@@ -10,7 +10,7 @@ A plugin is a module that states ``weft_api = (1, 0)``, implements hooks of
 `docs/howto/write-a-device.md` builds one in a page; ``weft new-device MINE`` writes the package.
 
 Names that only a strategy needs (`Kernel`, `Opt`, `Pass` and others of
-`weft.codegen.strategy_api`) are imported when they are first asked for.
+`weft.codegen.strategy_api`) are imported at their first use.
 """
 
 import warnings

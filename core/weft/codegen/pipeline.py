@@ -220,7 +220,7 @@ def lower(
 
 
 def loops_for(ast: UOp, target: Target, prepared: bool) -> Kernel:
-    """The loops that a choice is made over: for whoever looks for one. Raises as `lower`."""
+    """The loop nest of a kernel, on which a strategy or a search operates. Raises as `lower`."""
     context = context_for(target, nothing, prepared)
     passes = list(itertools.takewhile(lambda s: s.name != OPTIMISATIONS, passes_for(target)))
     return Kernel(run_passes(passes, ast, context), target)

@@ -83,8 +83,8 @@ class MultiHeadAttention(Module):
 
         Without key and value the query attends to itself, without value to the key. attn_mask: bool
         (True: may attend) or numbers to add, shape broadcast to (batch, heads, length, other
-        length). key_padding_mask (batch, other length), bool: True where a key is padding, which
-        nobody attends to. Raises ShapeError for other shapes, DTypeError for a padding mask of
+        length). key_padding_mask (batch, other length), bool: True where a key is padding, which no
+        query attends to. Raises ShapeError for other shapes, DTypeError for a padding mask of
         numbers.
         """
         query = tensor_for(self, query)
@@ -153,7 +153,7 @@ class MultiHeadAttention(Module):
         is_causal: bool,
         padding: Tensor | None,
     ) -> tuple[Tensor | None, bool]:
-        """The one mask of all that was asked, and whether causality is still to be asked for."""
+        """All masks combined to one, and whether `is_causal` is still to be passed."""
         if mask is not None and mask.ndim == 3:
             raise ShapeError(
                 "a mask of three axes does not say which the heads are",
@@ -196,5 +196,5 @@ def _check(name: str, given: Tensor, features: int) -> None:
 
 
 def _earlier(query: Tensor, key: Tensor) -> Tensor:
-    """(length, other length), True where the key does not stand behind the query."""
+    """(length, other length), True where the position of the key is not after the query."""
     return Tensor.ones(query.shape[1], key.shape[1], dtype=dtypes.bool, device=query.device).tril()

@@ -36,8 +36,8 @@ def tensor_of(x: Any, who: str, what: str = "input") -> Tensor:
 def missing_name(
     module: str, name: str, known: Iterable[str], elsewhere: Mapping[str, str]
 ) -> AttributeError:
-    """What a module says of a name that it does not have: the nearest ones, or what it is called
-    here. For names that begin with an underscore, which protocols ask for, no search."""
+    """The error for a name that a module lacks: the nearest names, or the equivalent in weft. Names
+    that begin with an underscore get no suggestion: Python's protocols look up many of them."""
     if name.startswith("_"):
         return AttributeError(f"module {module!r} has no attribute {name!r}")
     summary = f"module {module!r} has no attribute {name!r}"
@@ -54,7 +54,7 @@ def as_tensor(value: Any) -> Any:
 
 
 def missing_attribute(module: Any, name: str) -> MissingName:
-    """What a module says of an attribute that it does not have."""
+    """The error for an attribute that a module lacks."""
     known = [each for each in dir(module) if not each.startswith("_")]
     kind = type(module).__name__
     return suggestions.missing_name(

@@ -410,7 +410,7 @@ class Module:
     # ---- printing ----------------------------------------------------------------------------
 
     def extra_repr(self) -> str:
-        """What `repr` says of this module itself: its arguments."""
+        """The arguments of this module in its `repr`."""
         return ""
 
     def __repr__(self) -> str:

@@ -27,7 +27,7 @@ __all__ = [
 
 
 class _Norm(Layer):
-    """What all share: weight and bias of one shape, or None, and the flags that ask for them."""
+    """The common base: weight and bias of one shape, or None, and their flags."""
 
     weight: Tensor | None
     bias: Tensor | None
@@ -81,7 +81,7 @@ def normalised(x: Tensor, axes: tuple[int, ...], eps: float) -> Tensor:
 
 
 def along_channels(ndim: int) -> tuple[int, ...]:
-    """The shape in which (channels,) meets a tensor of `ndim` axes."""
+    """The shape in which (channels,) broadcasts with a tensor of `ndim` axes."""
     return (1, -1, *(1,) * (ndim - 2))
 
 

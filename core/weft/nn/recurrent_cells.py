@@ -67,11 +67,11 @@ class _Cell(Module):
                 )
 
     def of_input(self, x: Tensor) -> Tensor:
-        """What the input says to all gates, (..., gates * hidden); steps may be told together."""
+        """The input projections of all gates, (..., gates * hidden), of one or several steps."""
         return x.linear(self.weight_ih.transpose(0, 1), self.bias_ih)
 
     def _of_hidden(self, hidden: Tensor) -> tuple[Tensor, ...]:
-        """What the hidden state says to each gate, each (batch, hidden)."""
+        """The hidden-state projection of each gate, each (batch, hidden)."""
         whole = hidden.linear(self.weight_hh.transpose(0, 1), self.bias_hh)
         return tuple(whole.chunk(self.gates, dim=-1))
 

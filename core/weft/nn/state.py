@@ -55,8 +55,8 @@ _MOST_LINES = 40
 def get_state_dict(obj: Any, prefix: str = "") -> dict[str, Tensor]:
     """Every Tensor reachable from `obj`, by its path: {"layers.0.weight": Tensor, ...}.
 
-    Attributes, dicts (by key), lists and tuples (by number) are visited, in order; an object met on
-    its own path again is not visited twice. A tensor reachable by two paths has two names.
+    Attributes, dicts (by key), lists and tuples (by number) are visited in order. A cycle is
+    visited once. A tensor that is reachable by two paths has two names.
 
     >>> model = [nn.Linear(4, 2), Tensor.relu, nn.Linear(2, 1)]
     >>> list(nn.state.get_state_dict(model))

@@ -29,7 +29,7 @@ Sizes = int | tuple[int, ...]
 
 
 class Identity(Module):
-    """What goes in comes out; arguments are taken and left alone, to stand in for any layer.
+    """The identity function. It ignores all arguments, so that it can replace any layer.
 
     >>> nn.Identity(54, unused=True)(Tensor([1, 2])).tolist()
     [1, 2]

@@ -1,9 +1,9 @@
 """Training mode of a layer, and detection of a forgotten `train()`.
 
-A layer's mode is its own `training` where `Module.train()` or `eval()` has set it, and
-`Tensor.training` otherwise. A layer that acts differently in training and that runs in inference
-mode because nobody set any, while gradients are recorded, is noted: the next `step` of an optimiser
-outside `Tensor.train()` says so.
+The mode of a layer is its own `training` if `Module.train()` or `eval()` has set it, else
+`Tensor.training`. This module notes a layer with a training mode that runs in inference mode by
+default while gradients are recorded. The next `step` of an optimiser outside `Tensor.train()` then
+raises an error.
 """
 
 from __future__ import annotations

@@ -20,8 +20,7 @@ def named_tensors(
 ) -> Iterator[tuple[str, Tensor]]:
     """(path, tensor) of every tensor reachable from `obj`, in order.
 
-    An object met on its own path again is not visited twice. persistent: without the tensors of
-    modules that are in no state.
+    A cycle is visited once. persistent: without the tensors of modules that are in no state.
     """
     if isinstance(obj, Tensor):
         yield path, obj

@@ -141,7 +141,7 @@ class _Kernel:
         return self.helpers.stored_type(dtype)
 
     def _declare_storage(self) -> None:
-        """Registers and shared memory are declared at the top, whatever block first uses them."""
+        """Declare registers and shared memory at the top of the kernel."""
         names = dict(zip(self.program.variables, self.program.variable_names))
         for u in self.program.uops:
             if u.op not in _DEFINITIONS:

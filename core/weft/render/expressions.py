@@ -1,8 +1,8 @@
 """Expression printing: write one C expression per operation, with precedence, vectors and masks.
 
 A vector of booleans is a mask: signed integers of 0 or -1, as wide as the lanes that were
-compared. `Expression.mask` is that width in bytes. Masks are converted where two widths meet;
-compilers fold the conversion. Booleans in memory are bytes of 0 or 1.
+compared. `Expression.mask` is that width in bytes. An operation on masks of two widths converts
+one of them; compilers fold the conversion. Booleans in memory are bytes of 0 or 1.
 
 Source: ISO/IEC 9899:1999, section 6.5 (expressions); OpenCL C specification, relational operators
 (vector comparisons give 0 or -1).

@@ -1,5 +1,4 @@
-"""Stand-ins for tests: capabilities and targets of no device, and plugins made of a few
-functions."""
+"""Test doubles: capabilities and targets of no device, and plugins made of a few functions."""
 
 from __future__ import annotations
 

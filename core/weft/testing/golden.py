@@ -1,9 +1,8 @@
-"""Golden files: what a test says must equal what a file says; ``--update-golden`` rewrites the
-file.
+"""Golden files: compare the output of a test with a file; ``--update-golden`` rewrites the file.
 
-A reviewer reads the files' changes. The path follows from the test:
-``tests/unit/x/test_y.py::test_z`` has ``tests/golden/unit/x/test_y/test_z.txt``; a test that wants
-another place says so with ``file``.
+A reviewer reads the changes of the files. The path follows from the test:
+``tests/unit/x/test_y.py::test_z`` has ``tests/golden/unit/x/test_y/test_z.txt``. The argument
+``file`` gives another path.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Random kernels next to what NumPy makes of them: for tests of code generation and of devices.
+"""Random kernels with their results in NumPy: for tests of code generation and of devices.
 
-A kernel is grown from the leaves: every value is a node and the array it must equal. Numbers are
+A kernel grows from its leaves. Every value is a node and the array that it must equal. Numbers are
 small integers, also in floats, so that no order of summation rounds.
 
-Some kernels have outer axes that are never moved nor reduced: these keep rows on chip, and store
-values of different rank.
+Some kernels have outer axes that are never moved nor reduced: these kernels keep rows in local
+arrays, and store values of different rank.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ class RandomKernel:
         return stores
 
     def rows(self, steps: int) -> list[UOp]:
-        """Stores of values that share their outer axes, some of them kept on chip."""
+        """Stores of values that share their outer axes, some of them in local arrays."""
         pick = self.random
         inner = tuple(pick.choice((1, 2, 4, 5, 8, 12)) for _ in range(pick.randint(1, 2)))
         self.outer = pick.randint(1, 2)
         outer = tuple(pick.choice((1, 2, 3, 4, 8)) for _ in range(self.outer))
-        value = self.on_chip(self.leaf(outer + inner))
+        value = self.in_local_array(self.leaf(outer + inner))
         known = [value]
         for _ in range(pick.randint(1, steps)):
             kind = pick.random()
@@ -69,7 +69,7 @@ class RandomKernel:
             elif kind < 0.7:
                 value = self.centred(before) if self.reduces < 4 else before
             elif kind < 0.85:
-                value = self.on_chip(before)
+                value = self.in_local_array(before)
             elif before[0].op is not Ops.CONST:
                 value = self.viewed(before, before[1].shape)
             known.append(value)
@@ -84,7 +84,7 @@ class RandomKernel:
         pick.shuffle(stores)
         return stores
 
-    def on_chip(self, value: Pair) -> Pair:
+    def in_local_array(self, value: Pair) -> Pair:
         node, array = value
         if node.op is Ops.CONST:
             return value
@@ -97,7 +97,7 @@ class RandomKernel:
         if less.op is Ops.CONST:
             return value
         if self.random.random() < 0.3:
-            less, small = self.on_chip((less, small))
+            less, small = self.in_local_array((less, small))
         st = ShapeTracker.from_shape(small.shape).expand(array.shape)
         return node - less.view(st), array - self.numpy.broadcast_to(small, array.shape)
 
@@ -164,8 +164,8 @@ class RandomKernel:
             )
             return st.shrink(window), array[tuple(slice(*w) for w in window)]
         if kind == "flip":
-            turned = tuple(axis in inner and pick.random() < 0.5 for axis in axes)
-            return st.flip(turned), numpy.flip(array, [a for a in axes if turned[a]])
+            flipped = tuple(axis in inner and pick.random() < 0.5 for axis in axes)
+            return st.flip(flipped), numpy.flip(array, [a for a in axes if flipped[a]])
         if kind == "reshape" and len(inner) > 1:
             first = array.shape[outer] * array.shape[outer + 1]
             shape = (*array.shape[:outer], first, *array.shape[outer + 2 :])

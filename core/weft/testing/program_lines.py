@@ -120,9 +120,9 @@ class Program:
         exec(line, self.known)
 
     def make(self, expression: str, value: Callable[[Any], Value] | Value) -> str:
-        """A new tensor; `value` may depend on the dtype that it turns out to have.
+        """A new tensor; `value` may depend on the resulting dtype.
 
-        Where a method returns the tensor itself, the name of that one is returned, and kept.
+        If a method returns the tensor itself, the name of that tensor is returned.
         """
         name = f"t{self.made}"
         self.made += 1

@@ -38,7 +38,7 @@ class Sharded:
         return made
 
     def laid_out(self, x: Tensor) -> Tensor:
-        """`x` cut along the next axis in turn; after the last one comes none."""
+        """`x` sharded along the next axis, cyclically; after the last axis unsharded."""
         axis = self.made % (x.ndim + 1)
         self.made += 1
         return x.shard(self.devices, axis if axis < x.ndim else None)

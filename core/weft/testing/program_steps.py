@@ -39,7 +39,7 @@ def has_numbers(value: Value) -> bool:
     return value.dtype is not dtypes.bool
 
 
-# ---- where values come from ----------------------------------------------------------------------
+# ---- sources of values ---------------------------------------------------------------------------
 
 
 @step
@@ -105,8 +105,8 @@ def unary(p: Program) -> None:
     v = p.values[name]
     x = v.array
     if not v.is_float and p.chance(2):
-        turned = p.choice([("-", np.negative), ("~", np.invert)])
-        p.make(f"{turned[0]}{name}", lambda d: stored(turned[1](x), d))
+        negated = p.choice([("-", np.negative), ("~", np.invert)])
+        p.make(f"{negated[0]}{name}", lambda d: stored(negated[1](x), d))
         return None
     low = float(np.abs(x.astype(float)).min()) if x.size else 1.0
     x = x.astype(float)
@@ -375,7 +375,7 @@ _HOLDS = (".contiguous()", ".detach()", ".clone()", ".contiguous().contiguous()"
 
 @step
 def hold(p: Program) -> None:
-    """The same value once more: in memory of its own, or not, or asked for in one kernel."""
+    """The same value again: in memory of its own, as a view, or marked for fusion."""
     name = p.pick()
     if name is None:
         return

@@ -244,7 +244,7 @@ def kernelize(p: Program) -> None:
 
 @step
 def forget(p: Program) -> None:
-    """A tensor dies."""
+    """Delete a tensor."""
     if len(p.values) > 1:
         name = p.choice(list(p.values))
         p.run(f"del {name}")

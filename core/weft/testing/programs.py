@@ -42,11 +42,11 @@ def run_program(
 ) -> Program:
     """Choose, run and check one program, with `overrides` of settings.
 
-    :param devices: lay every tensor out over them; none: all on the default device.
-    :param weights: how often each kind of step is taken, by its name in `STEPS`.
-    :raises Mismatch: if a tensor differs from NumPy; anything else that a line raises comes through
-        with the program as a note.
-    :raises Refused: if the program asks for a write that reads what it overwrites.
+    :param devices: shard every tensor over them; none: all tensors are on the default device.
+    :param weights: the frequency of each kind of step, by its name in `STEPS`.
+    :raises Mismatch: if a tensor differs from NumPy. Any other error of a line is raised with the
+        program as a note.
+    :raises Refused: if a write of the program reads the memory that it overwrites.
     """
     program = Program(chooser, Sharded(*devices)) if devices else Program(chooser)
     names = [name for name, often in (weights or EVERYTHING).items() for _ in range(often)]
@@ -75,7 +75,7 @@ def run_program(
 
 
 def _check_the_rest(program: Program) -> None:
-    """After a refusal whatever does not need the refused write still is what it was."""
+    """Check that after a refused write, values that do not depend on it are unchanged."""
     for name in program.values:
         try:
             program.check(name)

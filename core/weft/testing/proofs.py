@@ -1,12 +1,14 @@
-"""Addresses of a linear program as formulas: that no access leaves its buffer is proved, not tried.
+"""Bounds proofs: prove with an SMT solver that no access of a linear program leaves its buffer.
 
-A tool of the tests: it needs z3 (the extra ``weft[proof]``). Every index becomes an expression over
-the numbers of work items, the turns of loops, the variables of the kernel and what is loaded (any
-value of its dtype); a solver is asked for values for which an access whose gate holds lies outside.
-There being none is the proof. What may leave the range of its dtype, by its bounds, wraps around.
+A tool of the tests, which needs z3 (the extra ``weft[proof]``). Every index becomes a formula over
+work item numbers, loop iterations, variables of the kernel, and loaded values (any value of the
+dtype). The solver searches for values with a true gate and an address outside the buffer. If there
+are none, the access is proved. Arithmetic that may leave the range of its dtype wraps around.
 
-What is merely asked for, to be near when it is read, is an access like others: a processor does not
-mind what is outside, but nothing there is worth asking for.
+A prefetch is checked like any other access. Processors ignore an invalid prefetch, but a prefetch
+outside the buffer has no use.
+
+Source: L. de Moura, N. Bjorner, "Z3: An Efficient SMT Solver", TACAS 2008.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ _COUNTED = frozenset({Ops.RANGE, Ops.SPECIAL})
 
 @dataclass(frozen=True)
 class Access:
-    """One LOAD or STORE of a program, and the conditions and loops that it stands in."""
+    """One LOAD or STORE of a program, and the conditions and loops around it."""
 
     node: UOp
     conditions: tuple[UOp, ...] = ()
@@ -93,7 +95,7 @@ def accesses_of(program: LinearProgram) -> list[Access]:
         elif node.op is Ops.ENDRANGE:
             loops.pop()
         elif node.op in (Ops.LOAD, Ops.STORE) and node.src[0].op is Ops.INDEX:
-            # of a branch that any lane may take, a single access knows nothing
+            # a branch that is taken if any lane is true gives no condition for a single access
             known = tuple(one for one in conditions if one.dtype.count == 1)
             found.append(Access(node, known, tuple(loops)))
     return found
@@ -114,12 +116,12 @@ def solver_library() -> Any:
 class Formulas:
     """Integer and boolean nodes as formulas.
 
-    :param rename: gives the name of a number (RANGE, SPECIAL, LOAD, ...) in the formulas.
-    :param kept: buffers that nobody writes to: what is read twice at one place is one value.
-    :ivar facts: what holds of the numbers that were met: their bounds.
+    :param rename: returns the name of a number (RANGE, SPECIAL, LOAD, ...) in the formulas.
+    :param kept: buffers without writes: two reads of one place have one value.
+    :ivar facts: the bounds of all numbers in the formulas.
 
-    A number below a power of two is the sum of its bits, so that divisions by powers of two, which
-    lay out a warp, are sums as well and need no search.
+    A number below a power of two is the sum of its bits. Divisions by powers of two, as in the
+    layout of a warp, are then sums as well, and need no search.
     """
 
     def __init__(
@@ -206,7 +208,7 @@ class Formulas:
         return [(source, lane) for source in node.src]
 
     def number(self, node: UOp, name: str) -> Any:
-        """A turn of a loop or the number of a work item."""
+        """An iteration of a loop, or the number of a work item."""
         name, end = self.rename(node, name), node.src[0]
         if end.op is Ops.CONST and end.arg > 2 and end.arg & (end.arg - 1) == 0:
             count = end.arg.bit_length() - 1
@@ -337,7 +339,7 @@ def unproven(program: LinearProgram, seconds: float = 10.0) -> list[Finding]:
 
 
 def _outside(program: LinearProgram, seconds: float) -> Iterator[Finding]:
-    """Most is proved whatever is loaded; of the rest it is seen what is loaded from where."""
+    """Prove most accesses for any loaded values, and the rest with the origin of loaded values."""
     accesses = accesses_of(program)
     stored = {access.pointer for access in accesses if access.node.op is Ops.STORE}
     kept = {u for u in program.uops if u.op is Ops.DEFINE_GLOBAL and u not in stored}

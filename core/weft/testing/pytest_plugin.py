@@ -1,8 +1,8 @@
-"""What weft adds to pytest: ``--weft-device``, ``--weft-xfails``, ``--weft-report``,
+"""pytest plugin: the options ``--weft-device``, ``--weft-xfails``, ``--weft-report`` and
 ``--update-golden``, and fixtures.
 
-pytest loads this wherever weft is installed, so it imports the rest of weft only when a fixture is
-asked for.
+pytest loads this module in every environment with weft. It therefore imports the rest of weft only
+when a fixture is used.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Collect outcomes where a report is asked for."""
+    """Collect outcomes if a report was requested."""
     paths = [Path(path) for path in config.getoption("--weft-report") or ()]
     wrong = [str(path) for path in paths if path.suffix.lower() not in REPORT_SUFFIXES]
     if wrong:
@@ -91,7 +91,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if idle and items and _is_whole(config):
         message = (
             f"--weft-xfails {listed} names what no test is called: {', '.join(idle)}; "
-            "take the line out, or mend the name"
+            "remove the line, or correct the name"
         )
         if not _is_worker(config):
             raise pytest.UsageError(message)
@@ -116,8 +116,8 @@ def _is_worker(config: pytest.Config) -> bool:
 
 
 def _must_open(named: str) -> None:
-    """Say once what every test would say: that nobody serves this device, or that its plugin is
-    broken. One that is merely unavailable is skipped."""
+    """Raise one error instead of one for each test if no plugin serves the device, or if its plugin
+    is broken. Tests of a device that is only unavailable are skipped."""
     from weft.base.errors import DeviceError, DeviceUnavailable
     from weft.device import registry
 
@@ -193,7 +193,7 @@ class Reporter:
         self.found[report.nodeid] = (outcome, reason)
 
     def pytest_sessionfinish(self) -> None:
-        """Write it in every form that was asked for."""
+        """Write the report in every requested format."""
         from weft.base.errors import WeftError
         from weft.device import registry
         from weft.testing.report import Outcome, Report, facts_of

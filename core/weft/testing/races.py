@@ -1,11 +1,14 @@
-"""That no two work items of a group touch one place of shared memory at a time, by exhaustion.
+"""Race detection: prove by enumeration that the work items of a group have no data races.
 
-A tool of the tests. Between two barriers the work items of a group are in no order. For every such
-stretch of a program the places that each work item stores to and loads from are counted out, for
-all work items and all turns of loops: no place that one of them stores to may be touched by
-another. All work items reach a barrier in the same turn of the loops around it; in loops without
-one each is where it likes. A gate or an address that depends on what is loaded, or on the group,
-may be anything.
+A tool of the tests. Between two barriers, the work items of a group run in any order. For each such
+phase of a program, the module enumerates the addresses of shared memory that each work item stores
+to and loads from, in all iterations of loops. An address that one work item stores to must not be
+accessed by another. All work items reach a barrier in the same iteration of the loops around it. In
+loops without a barrier, each work item may be in any iteration. A gate or an address that depends
+on loaded values, or on the number of the group, may have any value.
+
+Source: Li and Gopalakrishnan, "Scalable SMT-based verification of GPU kernel functions", FSE 2010
+(barrier intervals).
 """
 
 from __future__ import annotations
@@ -21,10 +24,10 @@ from weft.testing.proofs import Access
 from weft.uop import Ops, UOp
 
 _GROUP = "lidx"
-_MOST = 1 << 24  # places that are counted out for one access
+_MOST = 1 << 24  # places that are enumerated for one access
 
-# how far along a loop with barriers a copy of its body is: its first turn, any turn, the one after
-Turns = dict[UOp, str]
+# the iteration of a copy of a loop body with barriers: the first, any one, the one after that
+Iterations = dict[UOp, str]
 
 
 @dataclass(frozen=True)
@@ -41,14 +44,16 @@ class Race:
 
 
 @dataclass(eq=False)
-class _Walk:
-    """The program with the bodies of loops that hold barriers written out: phases of accesses."""
+class _Unrolled:
+    """The program with unrolled loops that have barriers, as phases of accesses."""
 
     nodes: Sequence[UOp]
     ends: dict[int, int]
-    phases: list[list[tuple[Access, Turns]]] = field(default_factory=lambda: [[]])
+    phases: list[list[tuple[Access, Iterations]]] = field(default_factory=lambda: [[]])
 
-    def run(self, start: int, stop: int, conditions: tuple[UOp, ...], turns: Turns) -> None:
+    def run(
+        self, start: int, stop: int, conditions: tuple[UOp, ...], iterations: Iterations
+    ) -> None:
         place = start
         while place < stop:
             node = self.nodes[place]
@@ -58,7 +63,7 @@ class _Walk:
                 end = self.ends[place]
                 for copies in _copies(node):
                     for copy in copies:
-                        self.run(place + 1, end, conditions, {**turns, node: copy})
+                        self.run(place + 1, end, conditions, {**iterations, node: copy})
                     if copies == ("first",):
                         self.phases.append([])
                 place = end
@@ -67,7 +72,7 @@ class _Walk:
             elif node.op is Ops.ENDIF:
                 conditions = conditions[:-1]
             elif node.op in (Ops.LOAD, Ops.STORE) and _is_shared(node):
-                self.phases[-1].append((Access(node, conditions), turns))
+                self.phases[-1].append((Access(node, conditions), iterations))
             place += 1
 
     def has_barrier(self, place: int) -> bool:
@@ -75,7 +80,7 @@ class _Walk:
 
 
 def _copies(loop: UOp) -> list[tuple[str, ...]]:
-    """The first turn comes after what stands before the loop; any turn before the next one."""
+    """The copies of a loop body: the first iteration; any iteration and the next one."""
     end = loop.src[0]
     if end.op is Ops.CONST and end.arg == 1:
         return [("first",)]
@@ -90,7 +95,7 @@ def _is_shared(node: UOp) -> bool:
 
 
 def _ends(nodes: Sequence[UOp]) -> dict[int, int]:
-    """Where each RANGE is closed."""
+    """The position of the ENDRANGE of each RANGE."""
     opened: list[int] = []
     found: dict[int, int] = {}
     for place, node in enumerate(nodes):
@@ -102,46 +107,48 @@ def _ends(nodes: Sequence[UOp]) -> dict[int, int]:
 
 
 def races(program: LinearProgram) -> list[Race]:
-    """A race for each array and each stretch between barriers that has one."""
+    """One race for each array and each phase between barriers that has one."""
     nodes = program.uops
     if not any(node.op is Ops.DEFINE_LOCAL for node in nodes):
         return []
-    walk = _Walk(nodes, _ends(nodes))
-    walk.run(0, len(nodes), (), {})
+    unrolled = _Unrolled(nodes, _ends(nodes))
+    unrolled.run(0, len(nodes), (), {})
     items = [u for u in nodes if u.op is Ops.SPECIAL and u.arg.startswith(_GROUP)]
     found: dict[tuple[str, tuple[str, ...]], Race] = {}
     done: set[Any] = set()
-    for phase in walk.phases:
+    for phase in unrolled.phases:
         arrays = dict.fromkeys(access.pointer for access, _ in phase)
         for array in arrays:
             mine = [one for one in phase if one[0].pointer is array]
-            key = tuple((one.node, one.conditions, tuple(turns.items())) for one, turns in mine)
+            key = tuple(
+                (one.node, one.conditions, tuple(iterations.items())) for one, iterations in mine
+            )
             if key not in done and any(one.node.op is Ops.STORE for one, _ in mine):
                 done.add(key)
-                for race in _meetings(program.name, array, mine, items):
+                for race in _conflicts(program.name, array, mine, items):
                     found.setdefault((race.array, race.accesses), race)
     return list(found.values())
 
 
-def _meetings(
-    name: str, array: UOp, phase: list[tuple[Access, Turns]], items: list[UOp]
+def _conflicts(
+    name: str, array: UOp, phase: list[tuple[Access, Iterations]], items: list[UOp]
 ) -> Iterator[Race]:
     import numpy
 
     shared = list(dict.fromkeys(
-        loop for access, turns in phase for loop in turns
-        if turns[loop] != "first" and loop in _all_of(access)
+        loop for access, iterations in phase for loop in iterations
+        if iterations[loop] != "first" and loop in _all_of(access)
     ))  # fmt: skip
     assert isinstance(array.dtype, PtrDType)
     size = array.dtype.size
     count = math.prod(_end(loop) for loop in shared)
-    nobody = -1
-    first = numpy.full(count * size, nobody)
+    no_item = -1
+    first = numpy.full(count * size, no_item)
     by: dict[int, Access] = {}
     order = sorted(phase, key=lambda one: one[0].node.op is not Ops.STORE)
-    for access, turns in order:
-        where, who = _touched(access, turns, items, shared, size)
-        other = (first[where] != nobody) & (first[where] != who)
+    for access, iterations in order:
+        where, who = _touched(access, iterations, items, shared, size)
+        other = (first[where] != no_item) & (first[where] != who)
         storing = access.node.op is Ops.STORE
         if storing and not other.any():
             first[where] = who
@@ -165,13 +172,14 @@ def _end(node: UOp) -> int:
 
 
 def _touched(
-    access: Access, turns: Turns, items: list[UOp], shared: list[UOp], size: int
+    access: Access, iterations: Iterations, items: list[UOp], shared: list[UOp], size: int
 ) -> tuple[Any, Any]:
-    """The places (a copy of the array for every turn of `shared`), and which work item is there."""
+    """The accessed places (one copy of the array for each iteration of `shared`), and the work item
+    of each access."""
     import numpy
 
     used = _all_of(access)
-    own = [u for u in used if u.op is Ops.RANGE and u not in turns]
+    own = [u for u in used if u.op is Ops.RANGE and u not in iterations]
     axes = [*shared, *items, *own]
     shape = tuple(_end(axis) for axis in axes)
     if math.prod(shape) * access.width > _MOST:
@@ -179,7 +187,7 @@ def _touched(
     numbers = dict(zip(axes, numpy.indices(shape, dtype=numpy.int64, sparse=True)))
     values: dict[UOp, Any] = dict(numbers)
     possible = numpy.ones(shape, bool)
-    for loop, copy in turns.items():
+    for loop, copy in iterations.items():
         if copy == "first":
             values[loop] = numpy.int64(0)
         elif copy == "next" and loop in numbers:
@@ -215,7 +223,8 @@ def _conjuncts(gate: UOp) -> list[UOp]:
 
 
 def _value(root: UOp, numbers: dict[UOp, Any]) -> Any:
-    """An expression for all work items and turns; None where it depends on anything else."""
+    """The values of an expression for all work items and iterations; None if it depends on
+    others."""
     import numpy
 
     values: dict[UOp, Any] = dict(numbers)

@@ -2,9 +2,9 @@
 
 in: what the device declares, and the outcome of every test    out: Markdown, JSON or HTML
 
-What it declares stands beside what was found: which dtypes and operations it has itself, which
-tests were skipped for what reason, which failures are expected and why. The JSON has everything,
-the other two the same sheet for people.
+The sheet compares the declaration with the results: native dtypes and operations, skipped tests
+with reasons, expected failures with reasons. The JSON has all data; Markdown and HTML have the same
+sheet for people.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Report:
     """A run.
 
     :ivar device: the device string.
-    :ivar facts: what the device and its plugin say of themselves, in plain types.
+    :ivar facts: the declarations of the device and its plugin, as plain types.
     :ivar outcomes: of every test, in order.
     """
 
@@ -164,7 +164,7 @@ class Report:
         return "\n".join(lines)
 
     def html(self) -> str:
-        """For people with a browser: one file that asks for nothing."""
+        """The report as one HTML file without external resources."""
         parts = [f"<h1>{html.escape(self.title())}</h1>"]
         for title, heads, rows in self.sheet():
             parts.append(f"<h2>{html.escape(title)}</h2><table>")
@@ -188,7 +188,7 @@ class Report:
 
 
 def facts_of(device: Any, plugin: Any) -> dict[str, Any]:
-    """What an opened device and its plugin say of themselves, in plain types."""
+    """The declarations of an opened device and its plugin, as plain types."""
     return {
         "weft": _weft_version(),
         "python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",

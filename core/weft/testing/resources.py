@@ -30,8 +30,8 @@ def memory_in_use() -> int:
     for process in [os.getpid(), *descendants(os.getpid())]:
         text = _read(PROC / str(process) / "statm")
         pages += int(text.split()[1]) if text else 0
-    room = os.statvfs(SEGMENTS)
-    return pages * page + (room.f_blocks - room.f_bfree) * room.f_frsize
+    segments = os.statvfs(SEGMENTS)
+    return pages * page + (segments.f_blocks - segments.f_bfree) * segments.f_frsize
 
 
 def descendants(process: int) -> list[int]:
@@ -103,7 +103,7 @@ def _processes() -> Iterator[int]:
 
 
 def _read(path: Path) -> str:
-    """The text of a file of /proc; empty where the process has ended, or is somebody else's."""
+    """The text of a file of /proc; empty if the process has ended, or belongs to another user."""
     try:
         return path.read_text(errors="replace")
     except OSError:
@@ -133,7 +133,7 @@ def _used_segments() -> set[str]:
             for number in os.listdir(PROC / str(process) / "fd"):
                 paths.append(os.readlink(PROC / str(process) / "fd" / number))
         except OSError:
-            pass  # it has ended, or is somebody else's
+            pass  # it has ended, or belongs to another user
         found |= {path[len(start) :] for path in paths if path.startswith(start)}
     return found
 

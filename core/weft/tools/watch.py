@@ -24,7 +24,7 @@ OFF = ("", "0")
 
 
 def start() -> list[Callable[[], None]]:
-    """Begin what the settings ask for. The answer ends each of them; so does the process."""
+    """Start the recordings that the settings turn on. The result ends them; so does the process."""
     endings = []
     if settings.VIZ not in OFF:
         endings.append(_record(DEFAULT_PAGE if settings.VIZ == "1" else settings.VIZ))

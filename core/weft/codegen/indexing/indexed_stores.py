@@ -19,7 +19,7 @@ in:  spec.lowered
 out: spec.lowered with a STORE at a loaded index, which `linearization` places after the STORE of
      the old values
 
-Source: none known; sound because every term meets one output and the terms keep their order.
+Source: none known; sound because every term has one output and the terms keep their order.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ in:  spec.lowered
 out: spec.lowered in which such a REDUCE is a LOAD from a local array that one FILL initializes and
      another one adds to; equal values
 
-Source: none known; sound because every term meets one output and the terms keep their order.
+Source: none known; sound because every term has one output and the terms keep their order.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from weft.codegen.indexing.one_hot_gather import (
     mask_factors,
     split_mask,
 )
-from weft.codegen.thresholds import BLOCKS, LONG_ROW, MIN_SPEEDUP, MIN_TERMS, VECTOR_ADDITION
+from weft.codegen.thresholds import BLOCKS, LONG_ROW, MIN_SPEEDUP, MIN_TERMS, vector_lanes
 from weft.device import Feature, Target
 from weft.uop import AxisKind, Ops, UOp, identity_element
 
@@ -169,7 +169,7 @@ def _make_plan(sink: UOp, sums: Sequence[Term], target: Target) -> _Plan | None:
     if row >= LONG_ROW and target.compute.has(Feature.THREADS) and not outside:
         block = min(block, ceildiv(outputs, BLOCKS))
     block = ceildiv(outputs, ceildiv(outputs, block))
-    vector = VECTOR_ADDITION
+    vector = vector_lanes(target.compute.machine)
     if vector < block < outputs:
         block = round_up(block, vector) if block * row * 2 <= limit else block // vector * vector
     if outputs % block and is_in_place(list(sink.toposort())):

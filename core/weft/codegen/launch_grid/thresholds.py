@@ -40,7 +40,7 @@ WASTE = 1.2  # times the products that there are, for units to be along memory
 WARPS_AT_ONCE = 4  # warps whose multiply-adds, or whose loads of one word for all, start in a cycle
 FRAGMENT_LOAD = 0.6  # of a fragment, relative to a multiply-add of a matrix unit
 BARRIERS = 8  # of the barriers of a block
-UNSTAGED = 3.0  # factor for operands that come from memory instead of shared memory
+UNSTAGED = 3.0  # factor for operands that are read from global instead of shared memory
 
 # Iterations until all outputs are done, as far as they decide between groups (`cooperative_loops`).
 BUSY = 1 / 2  # share of the work items at once, from which on a device counts as busy

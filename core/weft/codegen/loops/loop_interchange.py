@@ -6,8 +6,8 @@ out: the same, where `loops` enclose `inside`: an array holds the partial result
      of `inside`, and a FILL adds to it once in each iteration of `loops`
 
 A block of the reduction that fits in a cache is computed for all rows before the next block. Data
-that is read again then comes from the cache. The other reduction loops keep their places. So does
-the code that uses the finished result.
+that is read again is then read from the cache. The other reduction loops keep their places, and so
+does the code that uses the finished result.
 
 Source: R. Allen, K. Kennedy, 'Optimizing Compilers for Modern Architectures' (2001): loop
 interchange and scalar expansion.

@@ -52,8 +52,8 @@ class Digits:
     def split(self, every: int = 5) -> tuple[Digits, Digits]:
         """(training, held out): every `every`-th image of each class, in file order, is held out.
 
-        Counting within a class keeps the classes balanced and needs no random numbers, so that
-        an accuracy on the held-out part always speaks of the same images.
+        Counting within a class keeps the classes balanced. It needs no random numbers, so that the
+        held-out images are always the same.
         """
         seen = [0] * CLASSES
         training: list[int] = []

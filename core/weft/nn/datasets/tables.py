@@ -56,8 +56,8 @@ def load_breast_cancer() -> Table:
 
 
 def load_diabetes() -> Table:
-    """442 patients with 10 measures, and how the disease went on: a regression (Efron and others,
-    2004). Raises as `load_iris`."""
+    """442 patients with 10 measures, and the progression of the disease after a year: a regression
+    (Efron and others, 2004). Raises as `load_iris`."""
     return _table("diabetes")
 
 

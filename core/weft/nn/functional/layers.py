@@ -267,8 +267,8 @@ def scaled_dot_product_attention(
 ) -> Tensor:
     """softmax(query @ key.T * scale + mask) @ value over the last two axes (Vaswani et al., 2017).
 
-    scale: 1 / sqrt(features) where it is None. A boolean mask is True where a query may attend;
-    another is added. As in PyTorch dropout_p acts whatever the mode: give 0 in inference.
+    scale: None is 1 / sqrt(features). A boolean mask is True where a query may attend; a mask of
+    numbers is added. As in PyTorch, dropout_p applies in every mode: pass 0 in inference.
 
     >>> x = Tensor.ones(1, 2, 3, 4)
     >>> nn.functional.scaled_dot_product_attention(x, x, x, is_causal=True).shape

@@ -258,7 +258,7 @@ def _weighed(loss: Tensor, weight: Tensor | None, reduction: str) -> Tensor:
 
 
 def _along(weight: Tensor, x: Tensor, axis: int) -> Tensor:
-    """(classes,) in the shape that meets x along its axis of classes."""
+    """(classes,) in the shape that broadcasts with x along its axis of classes."""
     return weight.reshape(tuple(-1 if i == axis else 1 for i in range(x.ndim)))
 
 

@@ -31,7 +31,7 @@ _NUMBERS = frozenset({"momentum", "weight_decay", "dampening", "eps"})
 
 
 class Optimizer:
-    """What all optimisers share; each kind overrides `_change`, and `_advance` if need be.
+    """The base class of optimisers; subclasses override `_change`, and `_advance` if necessary.
 
     `params` may be all tensors of a model: those with `requires_grad=False` are kept as `buffers`
     (running statistics, say) and realised with every step; the others are trained, and
@@ -48,11 +48,11 @@ class Optimizer:
     >>> optimizer.lr.item(), w.requires_grad
     (0.25, True)
 
-    All that an optimiser knows is tensors: `weft.nn.state.get_state_dict(optimiser)` can be saved,
-    and loaded into a new one of the same kind to go on from there.
+    The state of an optimiser consists of tensors: `weft.nn.state.get_state_dict(optimiser)` can be
+    saved, and loaded into a new optimiser of the same kind to continue the training.
 
-    Parameters may lie on several devices: each moves where it lies, and the optimiser's own numbers
-    are kept beside the first.
+    Parameters may be on several devices: each is updated on its device, and the numbers of the
+    optimiser itself are on the device of the first parameter.
 
     Raises ArgumentError for parameters that are none, and for rates below 0; DTypeError for
     parameters that are not floating-point.
@@ -186,8 +186,8 @@ class Optimizer:
         self._make_state()
 
     def state_dict(self) -> dict[str, Any]:
-        """All that is needed to go on from here, in the shape of PyTorch's: copies of the tensors
-        of each parameter, and the options of each group. `weft.save` takes it.
+        """The state of the optimiser in the layout of PyTorch: copies of the tensors of each
+        parameter, and the options of each group. `weft.save` can store it.
 
         >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=0.5, momentum=0.9)
         >>> state = optimizer.state_dict()
@@ -197,14 +197,14 @@ class Optimizer:
         return saved(self)
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from a `state_dict`, of PyTorch's optimiser of the same kind too: the next steps
-        are those that would have followed, to the bit.
+        """Restore a `state_dict`, also of PyTorch's optimiser of the same kind. The next steps are
+        bit for bit those of the saved optimiser.
 
-        All options of the groups are restored. Where nothing is saved for a parameter, its state
-        is that of a new optimiser.
+        All options of the groups are restored. A parameter without saved state gets the state of a
+        new optimiser.
 
-        :raises WrongKind: for what is no such dict. :raises ArgumentError: for groups of other
-        sizes. :raises ShapeError: for other shapes.
+        :raises WrongKind: for any other object. :raises ArgumentError: for groups of other sizes.
+        :raises ShapeError: for other shapes.
 
         >>> old = nn.optim.SGD([Tensor([1.0])], lr=0.25, momentum=0.9)
         >>> new = nn.optim.SGD([Tensor([1.0])], lr=0.5, momentum=0.5)
@@ -256,13 +256,13 @@ class Optimizer:
             each.grad = None if set_to_none or each.grad is None else each.grad.zeros_like()
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Move every parameter that has a gradient.
+        """Update every parameter that has a gradient.
 
-        closure: computes the loss and calls `backward` first; its result is given back.
+        closure: called first; it computes the loss and calls `backward`. Its result is returned.
 
-        Raises GradientError when no parameter has a gradient, and outside `Tensor.train()` where a
-        layer that acts otherwise in training, such as Dropout, was called in a mode that nobody
-        had asked for (see `weft.nn.training_mode`).
+        Raises GradientError if no parameter has a gradient. Outside `Tensor.train()`, it also
+        raises if a layer with a training mode, such as Dropout, was called without a mode being
+        set (see `weft.nn.training_mode`).
 
         >>> w = Tensor([4.0])
         >>> optimizer = nn.optim.SGD([w], lr=0.25)

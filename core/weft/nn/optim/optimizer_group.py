@@ -72,7 +72,7 @@ class OptimizerGroup:
         return [optimizer.state_dict() for optimizer in self.optimizers]
 
     def load_state_dict(self, state_dict: Sequence[Mapping[str, Any]]) -> None:
-        """Go on from a `state_dict`. :raises ArgumentError: for another number of optimisers."""
+        """Restore a `state_dict`. :raises ArgumentError: for another number of optimisers."""
         if len(state_dict) != len(self.optimizers):
             raise ArgumentError(
                 "the saved state is of another group",

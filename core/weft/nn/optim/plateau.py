@@ -88,7 +88,7 @@ class ReduceLROnPlateau:
         return self.last_lr
 
     def state_dict(self) -> dict[str, Any]:
-        """What is needed to go on from here, in plain numbers: what was seen, and the options.
+        """The state of the schedule as plain numbers: its history, and the options.
 
         >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
         >>> schedule = nn.optim.ReduceLROnPlateau(optimizer)
@@ -100,11 +100,10 @@ class ReduceLROnPlateau:
         return {name: copy(getattr(self, name)) for name in (*_SEEN, *_OPTIONS)}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from a saved `state_dict`, of PyTorch's too: options and rate are set to what they
-        were.
+        """Restore a saved `state_dict`, also of PyTorch: options and rate are restored.
 
-        :raises WrongKind: for what is no such dict. :raises ArgumentError: where improvements are
-        counted as absolute numbers.
+        :raises WrongKind: for any other object. :raises ArgumentError: if improvements are counted
+        as absolute numbers.
 
         >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
         >>> schedule = nn.optim.ReduceLROnPlateau(optimizer)

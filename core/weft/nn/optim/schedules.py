@@ -45,7 +45,7 @@ class LRSchedule:
     """
 
     base_lr: float
-    group = 0  # the number of the group whose rate is asked for
+    group = 0  # the number of the group whose rate is computed
 
     def __init__(self, optimizer: Optimizer) -> None:
         self.optimizer = only_one(optimizer, type(self).__name__)
@@ -85,8 +85,8 @@ class LRSchedule:
         return self.rates(self.last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """What is needed to go on from here, in plain numbers under PyTorch's names: the first
-        rates, how often `step` was called, and the options, but for functions.
+        """The state of the schedule as plain numbers, with PyTorch's names: the first rates, the
+        number of calls of `step`, and the options, except functions.
 
         >>> schedule = nn.optim.StepLR(nn.optim.SGD([Tensor([1.0])], lr=0.5), step_size=2)
         >>> schedule.step()
@@ -100,11 +100,11 @@ class LRSchedule:
         return {name: value for name, value in vars(self).items() if name not in _NO_OPTIONS}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from a saved `state_dict`, of PyTorch's schedule of the same kind too: options and
-        rate are set to what they were.
+        """Restore a saved `state_dict`, also of PyTorch's schedule of the same kind: options and
+        rate are restored.
 
-        :raises WrongKind: for what is no such dict. :raises ArgumentError: for another number of
-        groups.
+        :raises WrongKind: for any other object. :raises ArgumentError: for another number of
+            groups.
 
         >>> schedule = nn.optim.StepLR(nn.optim.SGD([Tensor([1.0])], lr=0.5), step_size=2)
         >>> schedule.load_state_dict({"base_lrs": [1.0], "last_epoch": 4})

@@ -59,7 +59,7 @@ class Builder:
         return self.add(UOp(Ops.SPECIAL, dtypes.int, (UOp.const(dtypes.int, extent),), name))
 
     def load(self, pointer: UOp, at: UOp | int, *rest: UOp, dtype: DType | None = None) -> UOp:
-        """Read; ``rest`` is a gate and what stands where it is false."""
+        """A LOAD; ``rest`` is a gate, and the value if the gate is false."""
         index = pointer.index(_int(at), *rest[:1])
         return self.add(index.load(*rest[1:], dtype=dtype))
 

@@ -1,4 +1,4 @@
-"""What the plugin says of itself holds together."""
+"""The declaration of the plugin is consistent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def plugin_of(device):
     return registry.current().plugins_of(device.id.family)[0]
 
 
-def test_the_plugin_is_loaded_and_speaks_our_version(weft_device):
+def test_the_plugin_is_loaded_and_has_our_version(weft_device):
     plugin = plugin_of(weft_device)
     assert plugin.state is PluginState.LOADED
     assert plugin.api is not None and plugin.api[0] == API_VERSION[0]

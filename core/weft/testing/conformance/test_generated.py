@@ -111,8 +111,8 @@ def matmul(m, k, n, core):
     b = UOp(Ops.DEFINE_GLOBAL, core.dtype_in.ptr(k * n), (), 2)
     out = UOp(Ops.DEFINE_GLOBAL, core.dtype_out.ptr(m * n), (), 0)
     left = a.view(ShapeTracker.from_shape((m, 1, k)).expand((m, n, k))).load()
-    turned = ShapeTracker.from_shape((k, n)).permute((1, 0)).reshape((1, n, k))
-    right = b.view(turned.expand((m, n, k))).load()
+    negated = ShapeTracker.from_shape((k, n)).permute((1, 0)).reshape((1, n, k))
+    right = b.view(negated.expand((m, n, k))).load()
     if core.dtype_in is not core.dtype_out:
         left, right = left.cast(core.dtype_out), right.cast(core.dtype_out)
     total = (left * right).reduce(Ops.ADD, (2,))

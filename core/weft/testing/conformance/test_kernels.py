@@ -41,7 +41,7 @@ def test_sum_of_rows(weft_device):
 
 
 @pytest.mark.parametrize("length", [3, 16, 1000])
-def test_an_array_on_chip_is_read_anywhere(weft_device, length):
+def test_a_local_array_is_read_anywhere(weft_device, length):
     """Each row is written once from left to right and read backwards."""
     rows = 3
     b = Builder()
@@ -109,7 +109,7 @@ def test_several_outputs(weft_device):
     assert found == [[2, 3, 4, -3], [1, 4, 9, 16]]
 
 
-def test_several_outputs_of_rows_on_chip(weft_device):
+def test_several_outputs_of_local_rows(weft_device):
     """Each row is read once; its sum and what it has over its first number are both written."""
     rows, columns = 3, 5
     b = Builder()
@@ -173,7 +173,7 @@ def test_variables_have_all_the_digits_of_an_integer(weft_device):
     assert found == wanted
 
 
-def test_variables_of_64_bits_stand_among_others(weft_device, weft_compute):
+def test_variables_of_64_bits_among_others(weft_device, weft_compute):
     long = dtypes.int64
     if long not in weft_compute.dtypes:
         pytest.skip(f"{long} is not declared")

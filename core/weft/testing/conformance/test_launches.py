@@ -60,7 +60,7 @@ def test_a_copy_in_waits_for_launches_before_and_is_seen_by_those_after(weft_dev
 
 
 def test_a_copy_in_does_not_overtake_a_launch_that_reads(weft_device):
-    """Memory that is given back and used again is written while somebody may still read it."""
+    """Memory that is freed and reused is written while an earlier launch may still read it."""
     b = Builder()
     out, data = b.argument(0, INT, COUNT), b.argument(1, INT, COUNT)
     at = b.loop(COUNT, 0)
@@ -68,12 +68,12 @@ def test_a_copy_in_does_not_overtake_a_launch_that_reads(weft_device):
     b.end(at)
     runner = weft_device.runner(compiled(weft_device, LinearProgram.of("read", b.nodes)))
     results = []
-    for turn in range(4):
+    for number in range(4):
         result = zeros(weft_device)
-        given = Buffer(weft_device.id, COUNT, INT).copy_in(bytes([turn, 0, 0, 0]) * COUNT)
+        given = Buffer(weft_device.id, COUNT, INT).copy_in(bytes([number, 0, 0, 0]) * COUNT)
         handles = [result.handle, given.handle]
         runner(handles, global_size=None, local_size=None, values=[], wait=False)
-        del given, handles  # the next turn gets this memory
+        del given, handles  # the next iteration gets this memory
         results.append(result)
     assert [numbers(result) for result in results] == [{1}, {2}, {3}, {4}]
 
@@ -152,7 +152,7 @@ def test_every_work_item_of_a_grid_runs_once(weft_device, weft_compute, sizes, l
 
 @pytest.mark.parametrize("direction", ["left", "right"])
 def test_work_items_wait_for_each_other_in_every_round(weft_device, weft_needs, direction):
-    """Each round every item takes what its neighbour has; two barriers make that safe."""
+    """In each iteration every item takes the value of its neighbour, between two barriers."""
     weft_needs(Feature.SHARED)
     weft_needs(Feature.BARRIER)
     threads = min(weft_device.capabilities.compute.limits.local_threads or 1, 64)
@@ -162,12 +162,12 @@ def test_work_items_wait_for_each_other_in_every_round(weft_device, weft_needs, 
     ring = b.shared("ring", INT, threads)
     group, me = b.special("gidx0", groups), b.special("lidx0", threads)
     b.store(ring, me, me + group * 1000)
-    turn = b.loop(rounds, 0)
+    iteration = b.loop(rounds, 0)
     b.add(UOp(Ops.BARRIER, dtypes.void, (), "written"))
     taken = b.load(ring, (me + (1 if direction == "left" else threads - 1)) % threads)
     b.add(UOp(Ops.BARRIER, dtypes.void, (), "read"))
     b.store(ring, me, taken)
-    b.end(turn)
+    b.end(iteration)
     b.add(UOp(Ops.BARRIER, dtypes.void, (), "done"))
     result = b.add(UOp(Ops.LOAD, INT, (ring.index(me),), "after"))
     b.store(out, group * threads + me, result)

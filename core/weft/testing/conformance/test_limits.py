@@ -77,7 +77,7 @@ def test_the_largest_grid(weft_device, weft_compute, axis):
     assert found == [extent // 2 + 1, extent]
 
 
-def test_as_large_an_array_on_chip_as_declared(weft_device, weft_compute):
+def test_as_large_a_local_array_as_declared(weft_device, weft_compute):
     length = weft_compute.limits.row_bytes // INT.itemsize
     if not length:
         pytest.skip("this device keeps no rows")

@@ -41,7 +41,7 @@ def test_many_buffers_are_alive_at_once(weft_device, weft_bytes):
         Buffer(weft_device.id, size, dtypes.uint8).copy_in(random_bytes(size, seed))
         for seed, size in enumerate(sizes)
     ]
-    del buffers[::3]  # what is freed goes to somebody else, what is not stays
+    del buffers[::3]  # freed memory is reused by other buffers, live memory is not
     gc.collect()
     more = [
         Buffer(weft_device.id, size, dtypes.uint8).copy_in(random_bytes(size, -seed - 1))
@@ -129,9 +129,9 @@ def test_the_largest_allocation_is_honoured(weft_device):
     weft_device.pool.drop()
 
 
-def test_running_out_of_memory_says_so(weft_device, weft_bytes):
+def test_running_out_of_memory_raises(weft_device, weft_bytes):
     if weft_device.capabilities.memory.persistent:
-        pytest.skip("its room is that of a disk")
+        pytest.skip("its capacity is that of a disk")
     with pytest.raises(OutOfMemory):
         Buffer(weft_device.id, 1 << 55, dtypes.uint8).allocate()
     assert Buffer(weft_device.id, 3, dtypes.uint8).copy_in(b"yes").copy_out() == b"yes"
@@ -198,7 +198,7 @@ def test_freed_memory_is_given_back(weft_device, weft_bytes):
     pieces. The memory of the process and of those it started stays below half of that."""
     memory, allocator = weft_device.capabilities.memory, weft_device.allocator
     if memory.persistent:
-        pytest.skip("its room is that of a disk")
+        pytest.skip("its capacity is that of a disk")
     size = min(8 << 20, memory.max_allocation or 8 << 20)
     rounds = min(max(4, (192 << 20) // size), 2000)
     data = memoryview(random_bytes(size))
@@ -214,19 +214,21 @@ def test_freed_memory_is_given_back(weft_device, weft_bytes):
         return allocator.used_bytes(), memory_in_use() if is_visible() else 0
 
     use()
-    told, seen = measured()
+    used_before, seen = measured()
     for _ in range(rounds):
         use()
-    told_then, seen_then = measured()
+    used_after, seen_then = measured()
     said = f"{rounds} allocations of {size} bytes were freed one by one"
-    if told is not None and told_then is not None:
-        assert told_then <= told + size, f"{said}, and used_bytes grew from {told} to {told_then}"
+    if used_before is not None and used_after is not None:
+        assert used_after <= used_before + size, (
+            f"{said}, and used_bytes grew from {used_before} to {used_after}"
+        )
     assert seen_then - seen < rounds * size // 2, (
         f"{said}, and memory in use grew by {seen_then - seen} bytes"
     )
 
 
-def test_more_than_there_is_can_be_allocated_in_turn(weft_device, weft_bytes):
+def test_more_than_there_is_can_be_allocated_in_sequence(weft_device, weft_bytes):
     """Four times the largest allocation, in quarters: for memory that no process shows."""
     memory, allocator = weft_device.capabilities.memory, weft_device.allocator
     if memory.persistent or memory.max_allocation is None:

@@ -92,7 +92,7 @@ def of_cast(given, wanted):
 
 
 def result_of(device, what, key, keys, case_of):
-    """What the case of a key gives; those of all run together when the first is asked for."""
+    """What the case of a key gives; the cases of all keys run together at the first use."""
     known = FOUND.setdefault(device, {})
     if what not in known:
         known[what] = run_together(device, {other: case_of(other) for other in keys})

@@ -32,8 +32,8 @@ def test_a_recorded_function_gives_what_it_gave(weft_device, weft_compute, weft_
         x = (x - y.sum()).realize()
         return (x + 1).realize(), x.max()
 
-    for turn in range(4):
-        a, b = numbers(6, seed=turn), numbers(6, seed=turn + 9)
+    for number in range(4):
+        a, b = numbers(6, seed=number), numbers(6, seed=number + 9)
         given = [Tensor(array, device=weft_device.name).realize() for array in (a, b)]
         wide, largest = step(*given)
         want = a * 2 + b - b.sum()
@@ -67,7 +67,7 @@ def test_one_submission_is_the_same_as_single_launches(weft_device, weft_compute
     assert bytes(last.copy_out()) == wanted
 
 
-def put(weft_device, count):
+def doubled_plus(weft_device, count):
     """A program that writes a number and an input into its output, and its runner."""
     b = Builder()
     number = UOp.variable("number", 0, 1000)
@@ -76,7 +76,7 @@ def put(weft_device, count):
     at = b.loop(count, 0)
     b.store(out, at, b.load(data, at) * 2 + number)
     b.end(at)
-    program = LinearProgram.of("put", b.nodes)
+    program = LinearProgram.of("doubled_plus", b.nodes)
     return program, weft_device.runner(compiled(weft_device, program))
 
 
@@ -92,7 +92,7 @@ def test_a_submission_is_replayed_on_other_memory_and_with_other_values(
     weft_device, weft_compute, weft_bytes
 ):
     """Two launches, of which the second reads what the first writes."""
-    _, runner = put(weft_device, 3)
+    _, runner = doubled_plus(weft_device, 3)
     first = [integers(weft_device, *row) for row in ((0, 0, 0), (0, 0, 0), (1, 2, 3))]
     other = [integers(weft_device, *row) for row in ((9, 9, 9), (9, 9, 9), (-1, 50, 7))]
 
@@ -104,23 +104,23 @@ def test_a_submission_is_replayed_on_other_memory_and_with_other_values(
     graph = weft_device.graph(bound)
     if graph is None:
         pytest.skip("this device takes launches one by one")
-    for turn, (memory, given) in enumerate([(first, (1, 2, 3)), (other, (-1, 50, 7))] * 2):
-        numbers = [(10 + turn,), (100 * turn,)]
+    for number, (memory, given) in enumerate([(first, (1, 2, 3)), (other, (-1, 50, 7))] * 2):
+        numbers = [(10 + number,), (100 * number,)]
         seconds = graph(handles(memory), numbers, wait=True)
-        wanted = [(2 * value + 10 + turn) * 2 + 100 * turn for value in given]
-        assert read(memory[0]) == wanted, f"replay {turn}"
+        wanted = [(2 * value + 10 + number) * 2 + 100 * number for value in given]
+        assert read(memory[0]) == wanted, f"replay {number}"
         assert isinstance(seconds, float)
     assert graph(handles(first), [(0,), (0,)], wait=False) is None
     assert read(first[0]) == [4, 8, 12], "a copy out waits for a replay"
 
 
-def test_a_submission_that_is_told_of_changes(weft_device, weft_compute, weft_bytes):
-    """What was not told of stays as it was."""
-    _, runner = put(weft_device, 2)
+def test_a_submission_with_set_arguments(weft_device, weft_compute, weft_bytes):
+    """An argument that was not set is unchanged."""
+    _, runner = doubled_plus(weft_device, 2)
     out, one, two = (integers(weft_device, *row) for row in ((0, 0), (1, 2), (30, 40)))
     graph = weft_device.graph([Launch(runner, (out.handle, one.handle), None, None, (7,))])
     if not isinstance(graph, SettableGraph):
-        pytest.skip("this device has no submission that is told of changes")
+        pytest.skip("this device has no submission whose arguments are set one by one")
     graph([(out.handle, one.handle)], [(7,)], wait=True)
     change = graph.setter([(0, 1)])
     for buffer, wanted in ((two, [67, 87]), (one, [9, 11]), (two, [67, 87])):

@@ -1,4 +1,4 @@
-"""A short tour of Tensor on the device: what a user meets first."""
+"""A short tour of Tensor on the device: the first methods of a user."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from weft.tensor import Tensor
 
 @pytest.fixture
 def tensor(weft_device, weft_compute, weft_bytes):
-    """``tensor(array)`` puts an array on the device under test."""
+    """``tensor(array)``: an array on the device under test."""
 
     def put(array, dtype=None):
         return Tensor(numpy.asarray(array), dtype=dtype, device=weft_device.name)

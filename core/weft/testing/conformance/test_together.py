@@ -30,7 +30,7 @@ def other(request, weft_device):
 
 
 def test_each_has_memory_of_its_own(weft_device, other):
-    """Several allocations in step, of a size that nobody else asks for."""
+    """Several allocations in step, of a size that no other test uses."""
     size, count = 333, 4
     both = [
         [Buffer(name, size, dtypes.uint8).allocate() for _ in range(count)]
@@ -65,7 +65,7 @@ def test_the_same_program_on_both(weft_device, other):
     assert here.tolist() == there.tolist() == [17.0, 37.0]
 
 
-def test_results_meet_on_one_of_them(weft_device, other):
+def test_results_are_combined_on_one_of_them(weft_device, other):
     a = Tensor([1.0, 2.0, 3.0], device=weft_device.name) * 2
     b = Tensor([10.0, 20.0, 30.0], device=other) + 1
     assert (a + b.to(weft_device.name)).tolist() == [13.0, 25.0, 37.0]

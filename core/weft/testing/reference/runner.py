@@ -180,7 +180,7 @@ class PythonRunner:
                     asked=f"{len(running)} work items of group {group}",
                     because=f"only {len(waiting)} of them reached it",
                 )
-            # Whoever was first is last: what is missing a barrier finds it missed in some order.
+            # reverse the order of work items: a missing barrier then shows in one of the two orders
             running = waiting[::-1]
 
 

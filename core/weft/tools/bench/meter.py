@@ -68,7 +68,7 @@ class Measured:
 
     @property
     def place(self) -> str:
-        """The line of the program that asked for the last of them, as far as that is known."""
+        """The line of the program that called the last of them, if it is known."""
         places = [one.where for one in self.metadata if getattr(one, "where", None)]
         return describe(places[-1]) if places else ""
 

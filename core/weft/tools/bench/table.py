@@ -15,7 +15,7 @@ _HEAD = (
 )  # fmt: skip
 _LEFT = (1, 10, 11)
 _LAUNCH = 2e-6  # seconds: what takes no longer than that waits for being started
-_NAME, _FROM = 28, 48  # characters of a kernel's name, and of where it comes from
+_NAME, _FROM = 28, 48  # characters of a kernel's name, and of its line in the program
 
 
 def of_limit(kernel: Measured, roofs: Roofs) -> tuple[float, str] | None:
@@ -53,8 +53,8 @@ def row(number: int, kernel: Measured, whole: float, roofs: Roofs) -> list[str]:
 
 
 def origin(kernel: Measured, most: int = _FROM) -> str:
-    """The operations that were fused in a kernel, the last ones where there are too many, and the
-    line that asked for the last of them."""
+    """The operations that were fused in a kernel (the last ones if there are too many), and the
+    line of the program that called the last of them."""
     names, place = kernel.operations, kernel.place
     width = most - len(place) - 2
     shown = " ".join(names)

@@ -2,13 +2,13 @@
 
     weft compile --target FAMILY:arch program.py --out sources
 
-The program runs as it is, with the target as its default device: graphs are scheduled and code is
-generated for what that architecture can do, and nothing is launched. What the program reads back is
-zeros, so one that decides by its own numbers takes the way that zeros take.
+The program runs unchanged, with the target as its default device. Graphs are scheduled, and code is
+generated for the capabilities of that architecture. Nothing is launched: values that the program
+reads back are zeros, and its branches on such values follow the zeros.
 
-It writes one source for each kernel, the bytes that the program wrote to the device's memory, and
-``plan.json``: the kernels, the memory, and everything that happens in its order
-(`weft.tools.plan_files`). It is all that somebody needs to run them without weft.
+The output is one source for each kernel, the bytes that the program wrote to the device's memory,
+and ``plan.json``: the kernels, the memory, and all steps in order (`weft.tools.plan_files`). These
+files are sufficient to run the program without weft.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """`weft demo`: learn real handwritten digits, save the weights, load them back, show what was read.
 
-A small convolutional network is trained on 1,442 of the 1,797 digits that travel with the package
-and judged on the other fifth. On a device too slow for that (one that interprets, say) a tiny
-version runs and says so.
+A small convolutional network is trained on 1,442 of the 1,797 digits of the package, and tested on
+the other fifth. On a slow device, such as an interpreter, a smaller version runs, and the output
+says so.
 """
 
 from __future__ import annotations

@@ -102,12 +102,12 @@ def _row(plugin: Plugin, default: str) -> Row:
     known = dataclasses.replace(known, about=declared.about, notes=plugin.notes)
     try:
         opened = registry.open(plugin.family)
-        _ask_for_parts(opened)
+        _make_parts(opened)
     except UnknownDevice as error:
         return dataclasses.replace(known, state=BY_NAME, cause=f"named as {error.try_}")
     except DeviceUnavailable as error:
         return dataclasses.replace(known, state=UNAVAILABLE, cause=failure_text(error))
-    except Exception as error:  # whatever a plugin does is a line about that plugin
+    except Exception as error:  # any error of a plugin becomes a line about that plugin
         let_through(error)
         return dataclasses.replace(known, state=BROKEN, cause=failure_text(error))
     return dataclasses.replace(
@@ -119,7 +119,7 @@ def _row(plugin: Plugin, default: str) -> Row:
     )
 
 
-def _ask_for_parts(device: OpenDevice) -> None:
+def _make_parts(device: OpenDevice) -> None:
     """What the declaration promises must be there."""
     parts: list[object] = [device.allocator]
     if device.capabilities.compute is not None:

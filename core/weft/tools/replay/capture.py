@@ -20,8 +20,8 @@ EVENTS = ("schedule", "source")
 class Capture:
     """`trace.subscribe(Capture(folder), only=EVENTS)`. Several processes may share the folder.
 
-    Kernels that were searched for (WEFT_BEAM) are left out. What cannot be kept raises FileError,
-    which the trace tells once; the program goes on.
+    Kernels that were searched for (WEFT_BEAM) are left out. A record that cannot be written raises
+    FileError. The trace reports it once, and the program continues.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -30,7 +30,7 @@ class Capture:
 
     def __call__(self, event: Event) -> None:
         if event.name == "source" and settings.BEAM > 0:
-            return  # another machine would find something else by trying: no change to be told
+            return  # a search on another machine has another result: no change to report
         record = kernel_record(event.facts) if event.name == "source" else None
         write(record or schedule_record(event.facts), self.folder)
 

@@ -32,10 +32,10 @@ class _NotHere(DeviceError):
 
 @dataclass
 class Report:
-    """The result of a comparison: how many of each kind, and the paths of those that stand out.
+    """The result of a comparison: the number of records of each kind, and the paths of differences.
 
-    changed: made again, differently. failed: could be captured, and cannot be made now. unknown:
-    nothing can be said, since their device is not here. damaged: no whole record.
+    changed: the generated code differs. failed: it was generated at capture, and fails now.
+    unknown: the device is not available. damaged: the record is incomplete.
     """
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))

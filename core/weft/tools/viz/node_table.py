@@ -21,7 +21,7 @@ NONE = -1
 class NodeTable:
     """Nodes by number; a node's sources have smaller numbers than the node.
 
-    most: how many nodes are kept. What goes beyond has no number, and `full` says so.
+    most: the most nodes of the table. Further nodes have no number, and `full` is True.
     """
 
     def __init__(self, most: int = 400_000) -> None:

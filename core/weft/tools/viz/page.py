@@ -41,7 +41,7 @@ def page(data: dict[str, Any], title: str) -> str:
         "@DATA@": data_element(data),
     }
     template = (FOLDER / "page.html").read_text(encoding="utf-8")
-    # line by line, so that what is put in is not searched for marks again
+    # line by line, so that inserted text is not searched for marks
     return "\n".join(
         parts.get(line.strip()) or line.replace("@TITLE@", html.escape(title))
         for line in template.split("\n")
