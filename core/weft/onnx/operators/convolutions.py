@@ -10,7 +10,9 @@ import numpy as np
 
 from weft.base.dtype import dtypes
 from weft.onnx.graph import Node
+from weft.onnx.operators.integer_products import dequantized_conv
 from weft.onnx.operators.point_sampling import linear_samples
+from weft.onnx.operators.quantization import source_of
 from weft.onnx.operators.spatial_windows import Pair, Window, batch_and_space, halves, window_of
 from weft.onnx.registry import operator
 from weft.tensor import Tensor
@@ -28,7 +30,10 @@ def conv(
     """Convolution of (N, C, *space) with a weight (M, C / group, *kernel)."""
     kernel = _kernel_of(node, weight, kernel_shape)
     window = window_of(node, batch_and_space(node, x), kernel, strides, dilations, pads, auto_pad)
-    return x.conv2d(weight, bias, group, window.strides, window.dilations, window.pads)
+    product = dequantized_conv(source_of(x), source_of(weight), window, group)
+    if product is None:
+        return x.conv2d(weight, bias, group, window.strides, window.dilations, window.pads)
+    return product if bias is None else product + bias.reshape(-1, *(1,) * (x.ndim - 2))
 
 
 @operator("ConvTranspose")

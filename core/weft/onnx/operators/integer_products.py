@@ -17,8 +17,9 @@ from dataclasses import replace
 from typing import Any
 
 from weft.base.dtype import dtypes
+from weft.device import registry
 from weft.onnx.graph import Node
-from weft.onnx.operators.quantization import RANGES
+from weft.onnx.operators.quantization import RANGES, Source
 from weft.onnx.operators.spatial_windows import Window, batch_and_space, window_of
 from weft.onnx.registry import operator
 from weft.onnx.small_types import dtype_name
@@ -87,12 +88,56 @@ def qlinear_conv(
     """Convolution of quantized tensors, quantized; the bias has the scale x_scale * w_scale."""
     window = _window(node, x, w, group, auto_pad, dilations, kernel_shape, pads, strides)
     total = _conv(x, w, x_zero_point, w_zero_point, window, group)
-    channels = (-1, *(1,) * (x.ndim - 2))
     if bias is not None:
-        total = total + bias.reshape(channels)
-    by_channel = w_scale.reshape(()) if w_scale.numel() == 1 else w_scale.reshape(channels)
-    scale = x_scale.reshape(()) * by_channel / y_scale.reshape(())
-    return _requantized(total, scale, y_zero_point.reshape(()))
+        total = total + _by_channel(bias, x.ndim)
+    scale = _number(x_scale) * _by_channel(w_scale, x.ndim) / _number(y_scale)
+    return _requantized(total, scale, _number(y_zero_point))
+
+
+# ---- products of dequantized tensors -------------------------------------------------------------
+
+
+def dequantized_matmul(a: Source | None, b: Source | None) -> Tensor | None:
+    """Return the product of two dequantized matrices in float32, with its sum in int32.
+
+    None if it is to be computed in floats: other types, a scale along the sum, or a device without
+    packed dot products of integers.
+    """
+    if a is None or b is None or not _are_summed_in_integers(a, b):
+        return None
+    rank = b.codes.ndim
+    if a.axis is not None or b.axis not in (None, rank - 1) or min(a.codes.ndim, rank) < 2:
+        return None
+    total = _matmul(a.codes, b.codes, a.zero, b.zero)
+    return total.cast(dtypes.float32) * (_number(a.scale) * _by_column(b.scale))
+
+
+def dequantized_conv(
+    x: Source | None, w: Source | None, window: Window, group: int
+) -> Tensor | None:
+    """Return the convolution of two dequantized tensors in float32, with its sum in int32.
+
+    None where `dequantized_matmul` returns None.
+    """
+    if x is None or w is None or not _are_summed_in_integers(x, w):
+        return None
+    if x.axis is not None or w.axis not in (None, 0):
+        return None
+    total = _conv(x.codes, w.codes, x.zero, w.zero, window, group)
+    scale = _number(x.scale) * _by_channel(w.scale, w.codes.ndim)
+    return total.cast(dtypes.float32) * scale
+
+
+def _are_summed_in_integers(*sources: Source) -> bool:
+    for source in sources:
+        is_narrow = source.codes.dtype in (dtypes.int8, dtypes.uint8)
+        if not is_narrow or source.scale.dtype is not dtypes.float32:
+            return False
+    device = sources[0].codes.device
+    compute = registry.capabilities(device).compute if isinstance(device, str) else None
+    return compute is not None and any(
+        unit.terms == _WORD and unit.dtype_out is dtypes.int32 for unit in compute.pair_dots
+    )
 
 
 # ---- matrix products -----------------------------------------------------------------------------
@@ -132,13 +177,22 @@ def _corrected(
 def _by_row(value: Tensor, has_rows: bool, has_columns: bool) -> Tensor:
     """One number, or one for each row of a matrix (..., rows, columns)."""
     if value.numel() == 1:
-        return value.reshape(())
+        return _number(value)
     return value.unsqueeze(-1) if value.ndim == 1 and has_rows and has_columns else value
 
 
 def _by_column(value: Tensor) -> Tensor:
     """One number, or one for each column of a matrix (..., rows, columns)."""
-    return value.reshape(()) if value.numel() == 1 else value
+    return _number(value) if value.numel() == 1 else value
+
+
+def _by_channel(value: Tensor, rank: int) -> Tensor:
+    """One number, or one for each channel of (batch, channels, *space)."""
+    return _number(value) if value.numel() == 1 else value.reshape(-1, *(1,) * (rank - 2))
+
+
+def _number(value: Tensor) -> Tensor:
+    return value.reshape(())
 
 
 # ---- convolutions --------------------------------------------------------------------------------
@@ -148,9 +202,9 @@ def _conv(
     x: Tensor, w: Tensor, x_zero: Tensor | None, w_zero: Tensor | None, window: Window, group: int
 ) -> Tensor:
     """The convolution in int32."""
-    p = None if x_zero is None else _int32(x_zero.reshape(()))
+    p = None if x_zero is None else _int32(_number(x_zero))
     q = None if w_zero is None else _int32(w_zero)
-    q = q if q is None else q.reshape(()) if q.numel() == 1 else q.reshape(-1, *(1,) * (w.ndim - 1))
+    q = q if q is None else _number(q) if q.numel() == 1 else q.reshape(-1, *(1,) * (w.ndim - 1))
     each = w.shape[0] // group
     if each < _FEW_ROWS:
         moved = _int32(x) if p is None else _int32(x) - p

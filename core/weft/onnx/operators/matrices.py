@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from weft.base.dtype import dtypes
 from weft.onnx.graph import Node
+from weft.onnx.operators.integer_products import dequantized_matmul
+from weft.onnx.operators.quantization import source_of
 from weft.onnx.registry import operator
 from weft.tensor import Tensor
 
@@ -11,7 +13,8 @@ from weft.tensor import Tensor
 @operator("MatMul")
 def matmul(node: Node, a: Tensor, b: Tensor) -> Tensor:
     """Matrix product of the last two axes, as NumPy's; the axes before them broadcast."""
-    return a.matmul(b)
+    product = dequantized_matmul(source_of(a), source_of(b))
+    return a.matmul(b) if product is None else product
 
 
 @operator("Gemm")
@@ -30,7 +33,12 @@ def gemm(
     """alpha a @ b + beta c, with a and b transposed where that is asked for."""
     left = a.transpose(0, 1) if transA else a
     right = b.transpose(0, 1) if transB else b
-    product = _scaled(left.matmul(right), alpha)
+    of_left, of_right = source_of(a), source_of(b)
+    product = dequantized_matmul(
+        of_left.transposed() if of_left and transA else of_left,
+        of_right.transposed() if of_right and transB else of_right,
+    )
+    product = _scaled(left.matmul(right) if product is None else product, alpha)
     return product if c is None or beta == 0 else product + _scaled(c, beta)
 
 

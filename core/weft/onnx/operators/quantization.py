@@ -6,6 +6,9 @@ an axis. Quotients are rounded to nearest with ties to even.
 
 from __future__ import annotations
 
+import weakref
+from dataclasses import dataclass, replace
+
 from weft.base.dtype import dtypes
 from weft.onnx import small_types
 from weft.onnx.graph import Node
@@ -24,6 +27,37 @@ _FLOATS = (
     "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "float4e2m1", "float6e2m3",
     "float6e3m2",
 )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What a dequantized tensor was computed from.
+
+    :ivar axis: the axis of scale and zero point; None if they are single numbers.
+    """
+
+    codes: Tensor
+    scale: Tensor
+    zero: Tensor | None
+    axis: int | None
+
+    def transposed(self) -> Source:
+        """The source of the transposed matrix."""
+        axis = None if self.axis is None else 1 - self.axis
+        return replace(self, codes=self.codes.transpose(0, 1), axis=axis)
+
+
+# By identity: tensors are compared element by element.
+_sources: dict[int, tuple[weakref.ref[Tensor], Source]] = {}
+
+
+def source_of(value: Tensor) -> Source | None:
+    """Return what DequantizeLinear computed a tensor from; None for other tensors.
+
+    Products of such tensors may be computed in integers.
+    """
+    found = _sources.get(id(value))
+    return found[1] if found is not None and found[0]() is value else None
 
 
 @operator("QuantizeLinear", since=10)
@@ -67,7 +101,13 @@ def dequantize_linear(
         common = dtypes.int32 if dtypes.is_int(values.dtype) else wide
         moved = values.cast(common) - zero.cast(common)
     name = element_type(node, output_dtype) if output_dtype else None
-    return (moved.cast(wide) * scale.cast(wide)).cast(name or scale.dtype)
+    result = (moved.cast(wide) * scale.cast(wide)).cast(name or scale.dtype)
+    if not block_size and isinstance(x, Tensor) and isinstance(x_scale, Tensor):
+        is_single = x_scale.numel() == 1
+        place = None if is_single else axis % x.ndim
+        zero = x_zero_point if isinstance(x_zero_point, Tensor) else None
+        _remember(result, Source(x, x_scale, zero, place))
+    return result
 
 
 @operator("DynamicQuantizeLinear", since=11)
@@ -82,6 +122,11 @@ def dynamic_quantize_linear(node: Node, x: Tensor) -> tuple[Tensor, Tensor, Tens
     zero = (0.0 - lowest / scale).clip(0, 255).round()
     y = ((x / scale).round() + zero).clip(0, 255)
     return y.cast(dtypes.uint8), scale, zero.cast(dtypes.uint8)
+
+
+def _remember(result: Tensor, source: Source) -> None:
+    key = id(result)
+    _sources[key] = (weakref.ref(result, lambda _: _sources.pop(key, None)), source)
 
 
 def _quantized_type(node: Node, zero: Tensor | Coded | None, output_dtype: int) -> str:
