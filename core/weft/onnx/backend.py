@@ -12,9 +12,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from onnx.backend.base import DeviceType
 
 from weft.onnx.model import Model, load
 from weft.tensor import Tensor
+
+HOST = next(name for name, number in vars(DeviceType).items() if number == 0)
+"""The kind of device whose arrays lie in the host's memory, as the package `onnx` names it."""
 
 
 class BackendRep:
@@ -29,19 +33,19 @@ class BackendRep:
         return tuple(to_numpy(each) for each in self._model(*given).values())
 
 
-def prepare(model: Any, device: str = "CPU", **kwargs: Any) -> BackendRep:
+def prepare(model: Any, device: str = HOST, **kwargs: Any) -> BackendRep:
     """Load a model for the default device. `device` names a kind, see `supports_device`."""
     return BackendRep(load(model, **kwargs))
 
 
-def run_model(model: Any, inputs: Any, device: str = "CPU", **kwargs: Any) -> tuple[Any, ...]:
+def run_model(model: Any, inputs: Any, device: str = HOST, **kwargs: Any) -> tuple[Any, ...]:
     """Load a model and run it once."""
     return prepare(model, device, **kwargs).run(inputs)
 
 
 def supports_device(device: str) -> bool:
     """Whether tests for a kind of device are run: those whose arrays lie in the host's memory."""
-    return device == "CPU"
+    return device == HOST
 
 
 def to_numpy(value: Any) -> Any:

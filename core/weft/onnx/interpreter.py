@@ -176,7 +176,7 @@ class Interpreter:
         if found.host is not None and (arrays := self._all_on_host(values)) is not None:
             result = _call(found.host, node, arrays, attributes)
             if result is not NotImplemented:
-                return _as_tuple(result)
+                return [np.asarray(each) for each in _as_tuple(result)]  # NumPy may give scalars
         if found.operator is None:
             return self._by_schema(node, found, values, scope)
         return _as_tuple(_call(found.operator, node, self._promoted(found.operator, node, values),

@@ -24,14 +24,13 @@ from weft.onnx.protobuf import Source, parse
 from weft.onnx.segments import SegmentedInterpreter
 from weft.onnx.values import Constants
 from weft.tensor import Tensor
-from weft.tensor.types import DTypeLike
 
 
 def load(
     source: Source,
     *,
     device: str | None = None,
-    dtype: DTypeLike | None = None,
+    dtype: DType | str | None = None,
     jit: bool = True,
     folder: str | os.PathLike[str] | None = None,
 ) -> Model:
@@ -95,7 +94,7 @@ class Model:
         parsed: ModelGraph,
         *,
         device: str | None = None,
-        dtype: DTypeLike | None = None,
+        dtype: DType | str | None = None,
         jit: bool = True,
     ) -> None:
         kind = None if dtype is None else _float_dtype(dtype)
@@ -202,7 +201,7 @@ class Model:
         return value
 
 
-def _float_dtype(dtype: DTypeLike) -> DType:
+def _float_dtype(dtype: DType | str) -> DType:
     kind = element_dtype(dtype)
     if not dtypes.is_float(kind):
         raise OnnxError(

@@ -1,7 +1,8 @@
 """Control flow: If, Loop, Scan, Constant.
 
 A condition that is known on the host chooses while the graph is traced. Otherwise its value is read
-from the device, which ends a traced segment. The bodies are segments of their own.
+from the device, which ends a traced segment. The bodies are segments of their own. Loops of a few
+iterations are unrolled into the segment around them.
 
 Source: the ONNX specification, operators If, Loop and Scan.
 """
@@ -19,7 +20,9 @@ from weft.onnx.registry import host_operator, operator
 from weft.onnx.small_types import Coded
 from weft.tensor import Tensor
 
-_MOST_ITERATIONS = 1 << 31
+_MOST_ITERATIONS = (1 << 63) - 1
+_UNROLLED = 32
+"""Iterations that one lazy graph holds at most."""
 
 
 @host_operator("Constant")
@@ -63,10 +66,21 @@ def loop(
         for each, value in zip(scanned, results[len(state) :]):
             each.append(value)
         iteration += 1
+        if iteration % _UNROLLED == 0:
+            node.context.read_nodes.add(node)  # so many iterations are no part of a segment
+            realize([going, *state, *(each[-1] for each in scanned)])
     stacked = [
         _stacked(node, each, body, 1 + len(state) + place) for place, each in enumerate(scanned)
     ]
     return (*state, *stacked)
+
+
+def realize(values: Sequence[Any]) -> None:
+    """Compute the tensors among some values now."""
+    found = [each.codes if isinstance(each, Coded) else each for each in values]
+    tensors = [each for each in found if isinstance(each, Tensor)]
+    if tensors:
+        Tensor.realize(*tensors)
 
 
 def _stacked(node: Node, values: list[Any], body: Body, place: int) -> Any:
@@ -116,11 +130,14 @@ def scan(
         raise node.refuse(f"its scan inputs have the lengths {sorted(lengths)}", "one length")
     state = list(values[:states])
     scanned: list[list[Any]] = [[] for _ in range(outputs)]
-    for parts in zip(*slices):
+    for iteration, parts in enumerate(zip(*slices), 1):
         results = body(*state, *parts)
         state = results[:states]
         for each, value in zip(scanned, results[states:]):
             each.append(value)
+        if iteration % _UNROLLED == 0:
+            node.context.read_nodes.add(node)
+            realize(results)
     back = scan_output_directions or [0] * outputs
     axes = scan_output_axes or [0] * outputs
     results = []
