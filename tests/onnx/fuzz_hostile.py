@@ -3,8 +3,8 @@
 python tests/onnx/fuzz_hostile.py [COUNT] [--first N] [--device REF]
 
 A mutant fails if it raises another error than a WeftError, opens a file outside of its folder,
-takes more than a gigabyte of address space, or more than 60 seconds to load. A loop that runs longer
-is stopped: a model may claim any number of iterations.
+takes more than a gigabyte of address space, or more than 60 seconds to load. A loop that runs
+longer is stopped: a model may claim any number of iterations.
 """
 
 from __future__ import annotations

@@ -46,6 +46,7 @@ class SegmentedInterpreter(Interpreter):
         self._read_nodes = model.context.read_nodes
         self._plans: dict[Graph, tuple[int, list[Segment]]] = {}
         self._seen: dict[Graph, set[Any]] = {}
+        self._used_inputs: dict[Graph, tuple[str, ...]] = {}
         self._is_traced = False
 
     def evaluate_graph(self, graph: Graph, scope: Scope) -> None:
@@ -62,7 +63,12 @@ class SegmentedInterpreter(Interpreter):
         super().evaluate_graph(graph, scope)
 
     def _key(self, graph: Graph, scope: Scope) -> Any:
-        names = [each.name for each in graph.inputs]
+        names = self._used_inputs.get(graph)
+        if names is None:
+            used = {name for node in graph.nodes for name in node.used_names}
+            used.update(each.name for each in graph.outputs)
+            names = tuple(each.name for each in graph.inputs if each.name in used)
+            self._used_inputs[graph] = names
         return tuple(signature(scope.values.get(name)) for name in names)
 
     # ---- plan -----------------------------------------------------------------------------------

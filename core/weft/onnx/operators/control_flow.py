@@ -57,17 +57,21 @@ def loop(
             "a condition, the carried values, then scan outputs",
         )
     scanned = [[] for _ in range(outputs)]
+    if count > _UNROLLED:
+        node.context.read_nodes.add(node)  # a long loop is no part of a segment
     iteration = 0
     going = np.asarray(True) if condition is None else condition
     while iteration < count and bool(node.host(going).all()):
-        given = [np.asarray(iteration, np.int64), going, *state]
+        number: Any = np.asarray(iteration, np.int64)
+        if count > _UNROLLED:  # a tensor, so that all iterations are one trace
+            number = Tensor(number, device=node.context.device)
+        given = [number, going, *state]
         going, *results = body(*given[: len(body.graph.inputs)])
         state = results[: len(state)]
         for each, value in zip(scanned, results[len(state) :]):
             each.append(value)
         iteration += 1
         if iteration % _UNROLLED == 0:
-            node.context.read_nodes.add(node)  # so many iterations are no part of a segment
             realize([going, *state, *(each[-1] for each in scanned)])
     stacked = [
         _stacked(node, each, body, 1 + len(state) + place) for place, each in enumerate(scanned)
@@ -128,6 +132,8 @@ def scan(
     lengths = {len(each) for each in slices}
     if len(lengths) != 1:
         raise node.refuse(f"its scan inputs have the lengths {sorted(lengths)}", "one length")
+    if max(lengths) > _UNROLLED:
+        node.context.read_nodes.add(node)
     state = list(values[:states])
     scanned: list[list[Any]] = [[] for _ in range(outputs)]
     for iteration, parts in enumerate(zip(*slices), 1):
@@ -136,7 +142,6 @@ def scan(
         for each, value in zip(scanned, results[states:]):
             each.append(value)
         if iteration % _UNROLLED == 0:
-            node.context.read_nodes.add(node)
             realize(results)
     back = scan_output_directions or [0] * outputs
     axes = scan_output_axes or [0] * outputs
