@@ -20,15 +20,11 @@ from weft.codegen.analysis.ranges import extent_of, loops_of
 from weft.codegen.launch_grid import strategy as launch_grid
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptKind
+from weft.codegen.thresholds import MOST_OPERATIONS, tile_side
 from weft.device import Target
 from weft.uop import AxisKind, GroupOp, Ops, UOp
 
 Choose: TypeAlias = Callable[[Kernel], Sequence[Opt]]
-
-SIDE = 4
-"""Outputs side by side, and iterations of a reduction: few enough for any register file."""
-MOST_OPERATIONS = 128
-"""Operations of a kernel beyond which unrolling only makes code long."""
 
 
 def choice_for(target: Target) -> Choose:
@@ -82,23 +78,25 @@ def _width(kernel: Kernel, root: UOp, loop: UOp) -> int:
 
 
 def _unroll_and_jam(kernel: Kernel, reduce: UOp, lanes: set[UOp]) -> None:
-    """Compute SIDE outputs together along each loop that does not move every operand."""
-    own = set(loops_of(reduce))
+    """Compute a tile of outputs, along each loop that does not move every operand."""
+    own, side = set(loops_of(reduce)), tile_side(kernel.target.compute.machine)
     for loop in sorted(kernel.nests[reduce] - own, key=lambda one: one.arg.id):
         shared = any(not access.depends(loop) for access in kernel.inside(reduce))
         extent = extent_of(loop)
-        if shared and loop not in lanes and isinstance(extent, int) and extent % SIDE == 0:
-            kernel.attempt(OptKind.UPCAST, kernel.axis_of(loop), SIDE)
+        if shared and loop not in lanes and isinstance(extent, int) and extent % side == 0:
+            kernel.attempt(OptKind.UPCAST, kernel.axis_of(loop), side)
 
 
 def _unroll(kernel: Kernel, reduce: UOp, lanes: set[UOp]) -> None:
-    """Unroll the innermost loop of a reduction by SIDE, or all of it where it is as short."""
+    """Unroll the innermost loop of a reduction by the side of a tile, or all of it if it is as
+    short."""
+    side = tile_side(kernel.target.compute.machine)
     loop = max(loops_of(reduce), key=lambda one: one.arg.id)
     place = kernel.axis_of(loop, (AxisKind.REDUCE,))
     extent = extent_of(loop)
     if place is None or loop in lanes or not isinstance(extent, int):
         return
-    if extent <= SIDE:
+    if extent <= side:
         kernel.attempt(OptKind.UNROLL, place, 0)
-    elif extent % SIDE == 0:
-        kernel.attempt(OptKind.UNROLL, place, SIDE)
+    elif extent % side == 0:
+        kernel.attempt(OptKind.UNROLL, place, side)

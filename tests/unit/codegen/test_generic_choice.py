@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from tests.unit.codegen.test_pipeline import GRID, PLAIN, WIDE, load, matmul, shape, store
 
-from weft.codegen.generic_choice import MOST_OPERATIONS, choice_for, choose
+from weft.codegen.generic_choice import choice_for, choose
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.pipeline import lower
+from weft.codegen.thresholds import MOST_OPERATIONS
 from weft.testing.reference.run import run_program
 from weft.uop import Ops, UOp
 

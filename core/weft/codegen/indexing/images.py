@@ -29,10 +29,10 @@ from weft.codegen.analysis.axes import Access
 from weft.codegen.analysis.ranges import alternative_of, extent_of, loop_order, loops_of, ranges_of
 from weft.codegen.analysis.substitution import substitute_ranges
 from weft.codegen.analysis.traversal import rewrite_once
+from weft.codegen.thresholds import IMAGE_LOOPS
 from weft.uop import AxisKind, Ops, UOp
 
 CHANNELS = 4
-MOST_LOOPS = 3  # that are strip-mined for channels: 64 unrolled instances
 
 
 def has_images(sink: UOp) -> bool:
@@ -91,7 +91,7 @@ def _channel_loops(sink: UOp, nodes: list[UOp]) -> list[UOp]:
     for node in nodes:
         if node.op is Ops.LOAD and isinstance(node.src[0].dtype, ImageDType):
             loop = _pixel_loop(node.src[0])
-            if loop is not None and loop not in filling and len(found) < MOST_LOOPS:
+            if loop is not None and loop not in filling and len(found) < IMAGE_LOOPS:
                 found[loop] = None
     return list(found)
 

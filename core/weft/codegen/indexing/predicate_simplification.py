@@ -29,9 +29,8 @@ from weft.codegen.analysis.affine import affine, from_affine
 from weft.codegen.analysis.folding import conjunction
 from weft.codegen.analysis.ranges import alternative_of, fill_of, loop_order, ranges_of
 from weft.codegen.analysis.traversal import nodes_of, rewrite_once
+from weft.codegen.thresholds import DIVISION_ROUNDS
 from weft.uop import Ops, UOp, conjuncts
-
-_MAX_ROUNDS = 4  # of simplifying divisions
 
 
 class _WrapFree(NamedTuple):
@@ -95,7 +94,7 @@ def _without_divisions(at: UOp, conditions: list[UOp]) -> tuple[UOp, list[UOp]]:
     The result holds the same list of conditions if nothing changes. A condition on the dividend
     itself has no division of it, so no condition is simplified by itself.
     """
-    for _ in range(_MAX_ROUNDS):
+    for _ in range(DIVISION_ROUNDS):
         divisions = [
             node
             for node in UOp.sink(at, *conditions).toposort()

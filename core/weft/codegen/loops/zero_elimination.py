@@ -28,12 +28,9 @@ from weft.codegen.analysis.folding import conjunction
 from weft.codegen.analysis.ranges import extent_of, loops_of, max_trip_count, ranges_of, values_of
 from weft.codegen.analysis.substitution import replace_nodes
 from weft.codegen.indexing.predicate_simplification import gate_of
+from weft.codegen.thresholds import ZERO_EXTENT, ZERO_POINTS, ZERO_SHARE
 from weft.codegen.vectorization.instances import UNROLLED
 from weft.uop import Ops, UOp, conjuncts
-
-_MAX_EXTENT = 8  # of a loop that is unrolled to eliminate zeros
-_MAX_POINTS = 1 << 10  # iterations that are evaluated
-_MAX_SHARE = 0.85  # of products that remain, for unrolling to be profitable
 
 
 class ZeroProducts(NamedTuple):
@@ -58,14 +55,14 @@ def find_zero_products(reduce: UOp) -> ZeroProducts | None:
         if all(_is_short_loop(loop) for loop in ranges_of(one)) and _is_strided_condition(one, own)
     ]
     loops = sorted({u for one in conditions for u in ranges_of(one)}, key=lambda u: u.arg.id)
-    if not loops or math.prod(map(max_trip_count, loops)) > _MAX_POINTS:
+    if not loops or math.prod(map(max_trip_count, loops)) > ZERO_POINTS:
         return None
     share = 1.0
     while conditions:
         mine = _connected(conditions)
         conditions = [one for one in conditions if one not in mine]
         share *= _true_fraction(mine)
-    if not 0.0 < share <= _MAX_SHARE:
+    if not 0.0 < share <= ZERO_SHARE:
         return None
     terms = tuple(loop for loop in loops if loop in own)
     return ZeroProducts(tuple(loop for loop in loops if loop not in own), terms, share)
@@ -135,7 +132,7 @@ def _true_fraction(conditions: list[UOp]) -> float:
 
 def _is_short_loop(loop: UOp) -> bool:
     extent = extent_of(loop)
-    return isinstance(extent, int) and extent <= _MAX_EXTENT
+    return isinstance(extent, int) and extent <= ZERO_EXTENT
 
 
 def _holds(condition: UOp) -> bool:

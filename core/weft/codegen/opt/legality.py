@@ -13,6 +13,7 @@ from weft.base.dtype import PtrDType
 from weft.codegen.analysis.axes import Axis
 from weft.codegen.analysis.ranges import loops_of, ranges_of
 from weft.codegen.opt.opts import Opt, OptError, OptKind
+from weft.codegen.thresholds import MOST_INSTANCES, MOST_LANES, on_chip_bytes
 from weft.codegen.vectorization.instances import INSTANTIATED
 from weft.device import Feature
 from weft.uop import AxisKind, Ops, UOp
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
     from weft.codegen.opt.kernel import Kernel
 
 _PARALLEL = frozenset({AxisKind.GLOBAL, AxisKind.LOCAL, AxisKind.GROUP_REDUCE})
-
-MOST_INSTANCES = 1024
-MOST_LANES = 4096  # of all instances
-MOST_ON_CHIP = 1 << 17  # bytes of all copies of one array
 
 
 def illegal(opt: Opt, because: str) -> OptError:
@@ -45,7 +42,7 @@ def check(kernel: Kernel, opt: Opt) -> None:
     for axis in kernel.axes:
         by_loop.setdefault(axis.loop, []).append(axis)
     for fill in kernel.fills:
-        _check_fill(opt, fill, by_loop)
+        _check_fill(opt, fill, by_loop, on_chip_bytes(kernel.target.compute.machine))
     for nest in kernel.nests.values():
         inside = [axis for loop in nest for axis in by_loop.get(loop, ())]
         if sum(axis.kind is AxisKind.VECTOR for axis in inside) > 1:
@@ -67,7 +64,7 @@ def check(kernel: Kernel, opt: Opt) -> None:
     _check_groups(kernel, opt)
 
 
-def _check_fill(opt: Opt, fill: UOp, by_loop: dict[UOp, list[Axis]]) -> None:
+def _check_fill(opt: Opt, fill: UOp, by_loop: dict[UOp, list[Axis]], most: int) -> None:
     """Every instance of what stands outside has an array of its own; lanes cannot have one."""
     array = fill.src[0].src[0].src[0].dtype
     assert isinstance(array, PtrDType)
@@ -78,8 +75,8 @@ def _check_fill(opt: Opt, fill: UOp, by_loop: dict[UOp, list[Axis]]) -> None:
         if axis.kind is AxisKind.UPCAST:
             assert isinstance(axis.extent, int)
             count *= axis.extent
-    if count > 1 and count * array.nbytes > MOST_ON_CHIP:
-        raise illegal(opt, f"its arrays would be larger than {MOST_ON_CHIP} bytes")
+    if count > 1 and count * array.nbytes > most:
+        raise illegal(opt, f"its arrays would be larger than {most} bytes")
 
 
 def _check_nesting(kernel: Kernel, opt: Opt) -> None:

@@ -19,15 +19,9 @@ from dataclasses import dataclass
 from weft.codegen.generic_choice import choice_for
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
+from weft.codegen.thresholds import FEW_VALUES, MOST_BODY, MOST_TEXT, SHORT_LOOP
 from weft.device import Feature, Target
 from weft.uop import AxisKind, GroupOp
-
-MOST_BODY = 256
-"""Values side by side in one loop body: more would only keep the compiler busy."""
-MOST_TEXT = 8192
-"""Operations of a loop body, written out: a random number takes a hundred, and a compiler minutes
-for hundreds of them side by side. A few values may always stand side by side."""
-_FEW = 16
 
 _PARTS = {
     OptKind.UPCAST: (2, 3, 4, 5, 6, 7, 8, 12, 16),
@@ -39,7 +33,6 @@ _PARTS = {
     OptKind.PADTO: (8, 16, 32, 64),
 }
 _FIT = (OptKind.UPCAST, OptKind.UNROLL)  # a whole loop of any small extent is one of their parts
-_SMALL = 16
 _ALONE = (
     OptKind.UPCAST, OptKind.UNROLL, OptKind.VECTOR, OptKind.LOCAL, OptKind.GROUP, OptKind.GROUPTOP,
     OptKind.TC,
@@ -79,7 +72,7 @@ def near(kernel: Kernel, plan: Plan) -> list[Plan]:
     seen = {plan.opts}
     found: list[Plan] = []
     operations = sum(node.op in GroupOp.ALU for node in kernel.sink.toposort())
-    most = min(MOST_BODY, max(_FEW, MOST_TEXT // max(1, operations)))
+    most = min(MOST_BODY, max(FEW_VALUES, MOST_TEXT // max(1, operations)))
     for opts in (*_longer(kernel, plan.opts), *_other(kernel, plan.opts)):
         if opts not in seen:
             seen.add(opts)
@@ -146,7 +139,7 @@ def _steps(kernel: Kernel) -> Iterator[tuple[Opt, ...]]:
             for amount in amounts:
                 if amount != extent or 0 not in amounts or kind is OptKind.TC:  # 0: all of it
                     yield (Opt(kind, place, amount),)
-            if kind in _FIT and extent <= _SMALL and not {0, extent} & set(amounts):
+            if kind in _FIT and extent <= SHORT_LOOP and not {0, extent} & set(amounts):
                 yield (Opt(kind, place, extent),)
         yield from _exchanges(kernel, place)
 

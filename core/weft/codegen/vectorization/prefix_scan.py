@@ -24,9 +24,8 @@ from weft.codegen.analysis.affine import affine, affine_through_casts
 from weft.codegen.analysis.ranges import CLOSING, extent_of, loops_of, ranges_of
 from weft.codegen.analysis.substitution import substitute_ranges
 from weft.codegen.analysis.traversal import nodes_of, rewrite_once
+from weft.codegen.thresholds import FEWEST_SCANNED
 from weft.uop import AxisKind, Ops, RangeArg, UOp, identity_element, register_arg
-
-_FEWEST = 4  # lanes, below which steps spare nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ def _places(condition: UOp, term: UOp) -> _Places | None:
     if lane is None or right[lane] != 1 or len(rest) > 1:
         return None
     width, vectors = extent_of(lane), rest[0] if rest else None
-    if not isinstance(width, int) or width < _FEWEST or width & (width - 1):
+    if not isinstance(width, int) or width < FEWEST_SCANNED or width & (width - 1):
         return None
     if vectors is None:
         return _Places(lane, None, own == 1) if extent_of(term) == width else None

@@ -18,10 +18,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from weft.codegen.thresholds import SHUFFLE_BYTES
 from weft.uop import Ops, UOp
-
-_PIECE_BYTES = 16
-"""Of a register, within which interleaving is one cheap instruction and needs no list of places."""
 
 
 class _Vector(NamedTuple):
@@ -56,7 +54,7 @@ def runs_of(rows: Sequence[UOp]) -> list[tuple[UOp, int]]:
     :param rows: vectors of one dtype; a power of two of them, at most as many as they have lanes.
     """
     dtype, count = rows[0].dtype, len(rows)
-    within = min(dtype.count, max(1, _PIECE_BYTES // dtype.scalar().itemsize))
+    within = min(dtype.count, max(1, SHUFFLE_BYTES // dtype.scalar().itemsize))
     together = min(within, count)
     vectors = _named(rows)
     groups: list[list[_Vector]] = []

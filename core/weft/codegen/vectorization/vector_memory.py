@@ -7,6 +7,7 @@ from dataclasses import replace
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import SpecError
 from weft.codegen.analysis.ranges import alternative_of, loop_order, loops_of, ranges_of, values_of
+from weft.codegen.thresholds import FEWEST_COLUMNS
 from weft.codegen.vectorization.instances import (
     INSTANTIATED,
     Instances,
@@ -33,7 +34,6 @@ from weft.codegen.vectorization.vector_addresses import Filled, Places
 from weft.uop import AxisKind, Ops, UOp
 
 _WRITTEN_OUT = frozenset({AxisKind.UPCAST, AxisKind.UNROLL})
-_FEWEST_COLUMNS = 4  # of a part of a matrix that is worth turning: with two, a row is half a load
 
 
 class Accesses(Places):
@@ -72,7 +72,7 @@ class Accesses(Places):
             return None
         for loop, factor in address.moving.items():
             if factor == 1 and loop.arg.kind in _WRITTEN_OUT:
-                if width_of(loop) >= min(side, _FEWEST_COLUMNS):
+                if width_of(loop) >= min(side, FEWEST_COLUMNS):
                     return loop
         return None
 

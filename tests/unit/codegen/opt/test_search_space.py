@@ -11,8 +11,9 @@ from helpers.graphs import buffer, kernels
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
 from weft.codegen.opt.opts import Opt, OptKind
-from weft.codegen.opt.search_space import MOST_BODY, MOST_TEXT, Plan, by_heuristic, near, parts
+from weft.codegen.opt.search_space import Plan, by_heuristic, near, parts
 from weft.codegen.pipeline import loops_for, lower
+from weft.codegen.thresholds import MOST_BODY, MOST_TEXT
 from weft.device.capabilities import ComputeCaps, Feature, Target
 from weft.testing.kernels import RandomKernel
 from weft.testing.reference import KINDS
