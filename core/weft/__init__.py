@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from weft import data as data
     from weft import functions as functions
     from weft import nn as nn
+    from weft import onnx as onnx
     from weft.base.dtype import dtypes as dtypes
     from weft.base.errors import WeftError as WeftError
     from weft.base.settings import settings as settings
@@ -58,6 +59,7 @@ _HOMES: dict[str, tuple[str, str | None]] = {
     "from_dlpack": ("weft.tensor", "from_dlpack"),
     "jit": ("weft.tensor.jit", "jit"),
     "nn": ("weft.nn", None),
+    "onnx": ("weft.onnx", None),
     "optim": ("weft.nn.optim", None),
     "settings": ("weft.base.settings", "settings"),
 }
@@ -77,6 +79,7 @@ __all__ = [
     "from_dlpack",
     "jit",
     "nn",
+    "onnx",
     "optim",
     "settings",
 ]

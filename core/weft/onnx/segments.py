@@ -75,13 +75,15 @@ class SegmentedInterpreter(Interpreter):
 
     def _plan(self, graph: Graph) -> list[Segment]:
         """Return the segments of a graph. They are divided anew if another node has read values."""
-        found = self._plans.get(graph)
-        if found is None or found[0] != len(self._read_nodes):
-            found = self._plans[graph] = (len(self._read_nodes), self._divided(graph))
-        return found[1]
+        count, segments = self._plans.get(graph, (-1, []))
+        if count != len(self._read_nodes):
+            parts = self._parts(graph)
+            if parts != [list(segment.nodes) for segment in segments]:
+                segments = self._divided(graph, parts)
+            self._plans[graph] = (len(self._read_nodes), segments)
+        return segments
 
-    def _divided(self, graph: Graph) -> list[Segment]:
-        parts = self._parts(graph)
+    def _divided(self, graph: Graph, parts: list[list[Node]]) -> list[Segment]:
         later = {each.name for each in graph.outputs}
         segments = []
         for part in reversed(parts):
