@@ -13,7 +13,9 @@ from typing import Any
 from weft.base.dtype import dtypes
 from weft.onnx.graph import Node
 from weft.onnx.registry import operator
+from weft.shape.movement import broadcast_shapes
 from weft.tensor import Tensor
+from weft.uop import Ops
 
 _UNARY: dict[str, Callable[[Tensor], Tensor]] = {
     "Abs": Tensor.abs, "Neg": Tensor.neg, "Reciprocal": Tensor.reciprocal, "Sign": Tensor.sign,
@@ -119,12 +121,17 @@ def _float_mod(a: Tensor, b: Tensor) -> Tensor:
 @operator("Pow", since=7)
 def power(node: Node, x: Tensor, y: Tensor) -> Tensor:
     """x ** y in the dtype of x; the exponent may have another dtype."""
-    base_is_float, exponent_is_float = dtypes.is_float(x.dtype), dtypes.is_float(y.dtype)
-    if base_is_float:
-        return x.pow(y.cast(x.dtype))
-    if exponent_is_float:  # as in NumPy, in float64
+    if not dtypes.is_float(x.dtype):
+        if not dtypes.is_float(y.dtype):
+            return x.pow(y).cast(x.dtype)
+        # as in NumPy, in float64
         return x.cast(dtypes.float64).pow(y.cast(dtypes.float64)).cast(x.dtype)
-    return x.pow(y).cast(x.dtype)
+    wide = x.cast(dtypes.float32) if x.dtype.itemsize < 4 else x
+    constant = y.uop.base
+    if y.numel() == 1 and constant.op is Ops.CONST:  # a whole number is multiplied out
+        result = wide.pow(constant.arg)
+        return result.cast(x.dtype).expand(broadcast_shapes(x.shape, y.shape))
+    return wide.pow(y.cast(wide.dtype)).cast(x.dtype)
 
 
 @operator("Pow")

@@ -154,12 +154,26 @@ def split(
     return _parts(x, axis, sizes, num_outputs or len(node.outputs))
 
 
-@operator("Split")
+@operator("Split", since=2)
 def split_by_attribute(
     node: Node, x: Tensor, *, split: list[int] | None = None, axis: int = 0
 ) -> tuple[Tensor, ...]:
     """Parts along an axis (opset < 13)."""
     return _parts(x, axis, None if split is None else tuple(split), len(node.outputs))
+
+
+@operator("Split", host_inputs=("sizes",))
+def split_by_either(
+    node: Node,
+    x: Tensor,
+    sizes: np.ndarray | None = None,
+    *,
+    split: list[int] | None = None,
+    axis: int = 0,
+) -> tuple[Tensor, ...]:
+    """Parts along an axis, of sizes by an input or by an attribute (opset 1)."""
+    given = split if sizes is None else list(node.ints(sizes))
+    return split_by_attribute(node, x, split=given, axis=axis)
 
 
 def _parts(x: Tensor, axis: int, sizes: tuple[int, ...] | None, count: int) -> tuple[Tensor, ...]:

@@ -59,6 +59,14 @@ def test_powers_have_the_dtype_of_the_base(base, exponent):
     compare("Pow", [x, np.array([3, 2, 1, 0], exponent)], rtol=1e-6)
 
 
+@pytest.mark.parametrize("exponent", [0.0, 0.5, -0.5, 1.0, 2.0, -3.0, 2.5])
+def test_constant_exponents(exponent, rng):
+    x = rng.uniform(0.5, 2, (2, 3)).astype(np.float32)
+    compare("Pow", [x, np.array(exponent, np.float32)], constants=[1], rtol=1e-6)
+    compare("Pow", [x, np.full((1, 1, 1), exponent)], constants=[1], rtol=1e-6)
+    compare("Pow", [x.astype(np.float16), np.float16([exponent])], constants=[1], rtol=2e-3)
+
+
 @pytest.mark.parametrize("opset", [11, 13])
 def test_clip_by_inputs(opset, rng):
     x = rng.standard_normal((3, 4)).astype(np.float32)

@@ -63,6 +63,14 @@ def test_joined_and_split(x):
     compare("Split", [x], 2, axis=2, split=[3, 1], opset=11)
 
 
+def test_split_of_opset_1(x):
+    for inputs, options in (([x, np.array([1, 3])], {}), ([x], {"split": [1, 3]})):
+        model = node_model("Split", inputs, 2, opset=1, axis=2, **options)
+        first, second = by_weft(model, inputs)
+        np.testing.assert_array_equal(first, x[..., :1])
+        np.testing.assert_array_equal(second, x[..., 1:])
+
+
 SLICES = [
     ([1], [3], [2], None),
     ([-3, 0], [-1, 100], [-1, 0], [1, 2]),
