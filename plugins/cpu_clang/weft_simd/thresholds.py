@@ -52,8 +52,7 @@ SKINNY = 16  # a matrix of a skinny product, which comes from memory
 
 SKINNY_STRIDE = 1 / 2  # between rows, beyond which hardware does not prefetch the next one
 LEAST_BLOCK = 1  # the smallest block of a transpose
-SUMMED_RUN = 1 / 4  # a run of a row whose sums are in registers
-STREAMED_ROW = 1 / 4  # a row, below which registers hold the sums of one
+SUMMED_RUN = 1 / 4  # a run of a row whose sums are in registers; a shorter row is one run
 NARROWEST_RUN = 1 / 2  # a run whose sums are in a local array ...
 NARROWER_RUN = 3 / 8  # ... and if several access streams are prefetched
 

@@ -144,7 +144,7 @@ def _are_streamed_rows(
 ) -> bool:
     """Whether vectors are read once, of long rows of large matrices."""
     compute = kernel.target.compute
-    shortest = thresholds.page_share(compute.machine, thresholds.STREAMED_ROW)
+    shortest = thresholds.page_share(compute.machine, thresholds.SUMMED_RUN)
     least = (
         thresholds.l2_share(compute.machine, thresholds.STREAMS)
         if compute.read_streams > 1

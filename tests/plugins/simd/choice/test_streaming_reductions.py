@@ -160,7 +160,7 @@ def test_a_run_of_kept_sums_is_a_page_where_enough_are_left_to_share_out(columns
 @pytest.mark.parametrize("reduced", [Ops.ADD, Ops.MAX])
 @pytest.mark.parametrize("shape", [(1, 32, 128), (2, 37, 160), (3, 21, 160)])
 def test_values_of_kept_sums(shape, reduced, monkeypatch):
-    for name, value in (("STREAMED_ROW", 0), ("NARROWEST_RUN", 1 / 32)):
+    for name, value in (("SUMMED_RUN", 0), ("NARROWEST_RUN", 1 / 32)):
         monkeypatch.setattr(thresholds, name, value)
     monkeypatch.setattr(thresholds, "STRIP", 1 / 128)
     by = reduced is Ops.ADD
