@@ -84,7 +84,7 @@ def weft_compiler(device: Processor) -> ClangCompiler:
 
 @hookimpl
 def weft_runner(device: Processor, program: CompiledProgram) -> FunctionRunner:
-    """A call of the loaded function, by several threads where that is worth it."""
+    """The runner of a loaded function, with several threads if that is profitable."""
     shared = parts_of(program.program, device.threads) > 1
     return FunctionRunner(program, pool(device.toolchain, device.threads) if shared else None)
 

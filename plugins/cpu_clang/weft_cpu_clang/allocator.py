@@ -24,7 +24,7 @@ CHECKED = 64 << 20
 
 
 class Memory:
-    """Some bytes at an address; whoever owns them is kept alive.
+    """Bytes at an address; the object keeps their owner alive.
 
     :ivar address: of the first byte.
     :ivar window: the bytes.

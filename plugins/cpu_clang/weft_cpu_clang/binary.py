@@ -19,7 +19,7 @@ SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 
 
 class SharedLibrary:
-    """A shared library by way of a file, which the system's loader asks for.
+    """A shared library, loaded from a temporary file, since the loader of the system needs one.
 
     :raises CompileError: if the loader refuses it.
     """
@@ -70,7 +70,7 @@ def _free(library: ctypes.CDLL, path: str) -> None:
     try:
         os.unlink(path)
     except OSError as error:
-        let_through(error)  # somebody else holds it: the system's temporary folder keeps it
+        let_through(error)  # another process has it open: it stays in the temporary folder
 
 
 def load(binary: bytes, kernel: str) -> elf.LoadedObject | SharedLibrary:

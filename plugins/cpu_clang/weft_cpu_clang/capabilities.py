@@ -31,15 +31,15 @@ MAX_BUFFERS = 1000
 """A foreign function takes 1024 arguments; some are left for variables."""
 
 SCRATCH_BYTES = 1 << 20
-"""On the stack of whoever launches: the smallest that threads are given is 8 MiB."""
+"""On the stack of the launching thread: the smallest default stack of a thread is 8 MiB."""
 
 ROW_BYTES = 1 << 18
-"""On the stack as well. A row of exponentials that the second-level cache holds is read again in a
-fraction of the time that computing them again takes."""
+"""On the stack as well. Reading a row of exponentials from the L2 cache takes a fraction of the
+time of computing it again."""
 
 READ_STREAMS = 8
-"""Rows that are read side by side: from 8 places memory comes a third faster than from one, on
-processors that do not look further than a page ahead of each."""
+"""Concurrent access streams: 8 streams are read a third faster than one, on processors whose
+hardware prefetch ends at a page."""
 
 
 _PAIR_DOTS = {
@@ -73,7 +73,7 @@ def describe(toolchain: Toolchain) -> Capabilities:
         cache_bytes=last_cache() if facts.flags else 0,
         machine=_machine(facts),
         vector_registers=facts.vector_registers,
-        read_streams=1 if facts.far or not facts.vector_bytes else READ_STREAMS,
+        read_streams=1 if facts.cross_page_prefetch or not facts.vector_bytes else READ_STREAMS,
         graph_from=1,  # a table is quicker than a call with arguments
     )
     return Capabilities(
@@ -113,8 +113,8 @@ def _throughputs(facts: Facts) -> tuple[Throughput, ...]:
 
 
 def target_name(toolchain: Toolchain) -> str:
-    """What kernels are compiled for, for people: the level asked for, or ``native`` and the level
-    that it contains."""
+    """The target of kernels, for people: the requested level, or ``native`` and the level that it
+    contains."""
     level = toolchain.facts.level
     return f"{toolchain.arch} ({level})" if toolchain.arch == NATIVE and level else toolchain.arch
 

@@ -2,7 +2,7 @@
 
 Several sources are compiled in one run as one translation unit (`translation_units`). Where `elf`
 cannot load objects (other processors, macOS, Windows) a second run links a shared library, and the
-loader of the system loads it. On macOS this is what signs the code, which Apple silicon asks for.
+loader of the system loads it. On macOS the linker also signs the code, as Apple silicon requires.
 """
 
 from __future__ import annotations

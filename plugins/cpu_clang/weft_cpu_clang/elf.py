@@ -61,7 +61,7 @@ class LoadedObject:
     """An object in memory; its functions live as long as it does.
 
     :param binary: the object file.
-    :raises CompileError: if it is damaged, for another machine, or names a symbol nobody has.
+    :raises CompileError: if it is damaged, for another machine, or has an undefined symbol.
     """
 
     def __init__(self, binary: bytes) -> None:

@@ -70,7 +70,7 @@ class LinkedImage:
         :param image: `size` bytes of zeros.
         :param base: the address of its first byte where it will be executed, aligned to a page.
         :param outside: gives the address of a symbol that the object does not define.
-        :raises CompileError: if it is damaged, or names a symbol nobody has.
+        :raises CompileError: if it is damaged, or has an undefined symbol.
         """
         values = _Values(self, base, outside)
         for index, offset in self._places.items():
@@ -159,7 +159,8 @@ class _Values:
         self._image, self._base, self._outside = image, base, outside
 
     def of(self, number: int) -> int:
-        """:raises CompileError: for one outside of what is loaded, or that nobody has."""
+        """:raises CompileError: for a symbol outside of the loaded sections, or an undefined
+        one."""
         symbol, sections = self._image._symbols[number], self._image._sections
         if symbol.section == _ABSOLUTE:
             return symbol.value

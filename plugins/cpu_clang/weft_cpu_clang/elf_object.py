@@ -51,7 +51,7 @@ class Section(NamedTuple):
 
 
 class Symbol(NamedTuple):
-    """A row of the table of symbols. `section` 0: somebody else's."""
+    """A row of the symbol table. `section` 0: undefined in this object."""
 
     name: str
     info: int

@@ -21,14 +21,14 @@ from weft_cpu_clang.allocator import Memory
 from weft_cpu_clang.binary import load
 from weft_cpu_clang.compiler import ClangCompiler
 from weft_cpu_clang.runner import FunctionRunner
-from weft_cpu_clang.stack import elsewhere, has_room, this_thread
+from weft_cpu_clang.stack import elsewhere, has_enough_stack, this_thread
 from weft_cpu_clang.threads import ThreadPool
 from weft_cpu_clang.toolchain import Toolchain
 
 MOST_ARGUMENTS = 24
 """Of one kernel; a graph with more of them is launched one by one."""
 WORDS_ALIKE = 8 if sys.platform == "darwin" else MOST_ARGUMENTS
-"""Up to so many arguments, an integer takes as much room as a pointer."""
+"""The number of arguments up to which an integer is passed like a pointer."""
 
 _cache = DiskCache("cpu_graph", 2)
 
@@ -46,9 +46,9 @@ def source() -> str:
             "typedef void kernel(const word*, word, word);",
             "typedef struct { void* f; word count; const word* arguments; word parts; } step;",
             "typedef void pool(kernel*, const word*, word);",
-            "typedef void told(word);",
+            "typedef void attendant(word);",
             "typedef struct {",
-            "  const step* first; word count; pool* spread; told* attend; word most;",
+            "  const step* first; word count; pool* spread; attendant* attend; word most;",
             "} row;",
             "void weft_replay(const row* r) {",
             "  if (r->attend) r->attend(r->most);",
@@ -109,7 +109,7 @@ class LaunchTable:
     """Launches bound together, or one that is bound.
 
     :param launches: in order; of kernels of this processor.
-    :param code: what `replayer` gave.
+    :param code: the result of `replayer`.
     :param pool: the threads that share kernels.
     """
 
@@ -123,7 +123,7 @@ class LaunchTable:
         self._runners = [launch.runner for launch in launches]
         counts = [len(launch.handles) + len(launch.values) for launch in launches]
         self._table = (ctypes.c_int64 * sum(counts))()
-        self._words = [0] * sum(counts)  # what stands in the table, quicker to be compared with
+        self._words = [0] * sum(counts)  # a copy of the table, which is faster to compare
         self._steps = (_Step * len(launches))()
         self._starts: list[int] = []
         start, in_row = 0, len(launches) > 1
@@ -159,27 +159,27 @@ class LaunchTable:
         return cls(launches, replayer(toolchain), pool)
 
     def _fill(self, start: int, handles: Sequence[Memory], values: Sequence[int]) -> None:
-        # a handle that is not known yet is put in its place before the first replay
+        # a handle that is not known yet is set before the first replay
         addresses = (0 if handle is None else handle.address for handle in handles)
         for place, word in enumerate((*addresses, *values), start):
             self._table[place] = self._words[place] = word
 
     def setter(self, places: Sequence[tuple[int, int]]) -> Callable[[Memory], None]:
-        """What puts a handle in these places, each the number of a launch and of its argument."""
+        """A function that sets a handle at these places: (number of launch, number of argument)."""
         table, words = self._table, self._words
         spots = [self._starts[launch] + argument for launch, argument in places]
 
-        def put(handle: Memory) -> None:
+        def set_handle(handle: Memory) -> None:
             address = handle.address
             for spot in spots:
                 if words[spot] != address:
                     table[spot] = words[spot] = address
 
-        return put
+        return set_handle
 
     def launch(self) -> None:
-        """Run all of them with what stands in their places."""
-        if this_thread.roomy or has_room():
+        """Run all launches with the current arguments."""
+        if this_thread.stack_is_large or has_enough_stack():
             self._run(self._row)
         else:
             elsewhere(self._run, self._row)

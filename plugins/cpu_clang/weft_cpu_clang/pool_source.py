@@ -18,13 +18,13 @@ MOST = 256
 STACK = 16 << 20
 """Bytes of a worker's stack: kernels keep packed operands there. Only what is touched is used."""
 
-TURNS = 100
-"""Looks at a word before a thread sleeps on it: a few microseconds."""
+SPINS = 100
+"""Iterations of spinning on a word before a thread sleeps on it: a few microseconds."""
 ATTENTIVE = 20_000
-"""The same of a worker while launches in a row are under way, and at most for as long as it worked
-before: the better part of a millisecond."""
+"""The same for a worker during a row of launches, or as long as it worked before: almost a
+millisecond."""
 PATIENT = 2_000
-"""The same of the launching thread, while others finish the last parts."""
+"""The same for the launching thread while other threads finish the last parts."""
 
 LINUX, POSIX, WINDOWS = "linux", "posix", "windows"
 _FUTEX = {"x86_64": 202, "aarch64": 98}
@@ -35,33 +35,35 @@ typedef long long word;
 typedef unsigned int u32;
 typedef void kernel(const word*, word, word);
 #define MOST %(most)d
-#define OPEN 0x80000000u   /* parts are to be had: workers may join */
+#define OPEN 0x80000000u   /* parts are left: workers may join */
 #define ASLEEP 0x40000000u /* the launching thread sleeps until the last worker has left */
 
-/* What threads wait for stands in cache lines of its own. */
+/* Words that threads wait on have cache lines of their own (no false sharing). */
 static _Alignas(64) _Atomic u32 epoch;   /* one more for every launch */
 static _Atomic u32 attending;            /* how many rows of launches are under way */
 static _Alignas(64) _Atomic u32 members; /* flags, and how many workers are at it */
 static _Alignas(64) _Atomic u32 sleepers;
 static _Atomic u32 busy, stop, workers; /* the last: how many there shall be */
-static u32 made;                        /* how many there are; of whoever has `busy`, like these */
+static u32 made; /* threads that exist; the holder of `busy` owns this and the next variables */
 static kernel* job;
 static const word* arguments;
 static word parts;
 static void* threads[MOST];
 
-/* Parts that follow one another, for one thread to begin with; the others help when theirs are
-   done. So a thread works beside what it wrote, mostly on what it wrote in the kernel before. */
+/* Consecutive parts, with which one thread begins; other threads help when their own are done. A
+   thread therefore mostly works on memory that it wrote in the kernel before. */
 typedef struct {
-  _Alignas(64) _Atomic word next; /* the first part that nobody has taken */
+  _Alignas(64) _Atomic word next; /* the first part that no thread has taken */
   word end;
 } lane;
 static lane lanes[MOST];
 static word lane_count;
 
-/* Of the system: to sleep while a word has a value, to wake threads that sleep on it; to start the
-   threads from a number up to another, and say how many there are then; to wait for the end of one;
-   to let others run; what must be done before all of that, again in a child of fork. */
+/* Functions of the system. await: sleep while a word has a value. wake: wake threads that sleep
+on a
+   word. start: start the threads first to end - 1, and return the number of threads. end: wait for
+   the end of a thread. yield: let other threads run. prepare: initialise, again in a child of
+   fork. */
 static void await(_Atomic u32* place, u32 value);
 static void wake(_Atomic u32* place, int most);
 static u32 start(u32 first, u32 end);
@@ -77,7 +79,7 @@ static inline void relax(void) {
 #endif
 }
 
-/* Time that passes evenly, of whatever unit. */
+/* A steady clock with any unit. */
 static inline word ticks(void) {
 #if defined(__x86_64__)
   return (word)__builtin_ia32_rdtsc();
@@ -124,20 +126,19 @@ static void work(word self) {
     u32 seen = epoch;
     word began = ticks(), worked = 0;
     if (join()) {
-      /* whoever wakes up wakes others: the launching thread has better things to do */
+      /* a worker that wakes up wakes others, so that the launching thread can compute */
       if (sleepers && is_left()) wake(&epoch, 2);
       take_parts(self);
       worked = ticks() - began;
       if (--members == ASLEEP) wake(&members, 1);
     }
     if (stop) return;
-    /* The next kernel often follows at once, and to be woken takes long beside one that does not:
-       so a worker stays awake for a few microseconds, for as long as it has just worked (it wastes
-       no more than it was of use), and within a row of launches. */
+    /* The next kernel often follows at once, and waking a thread is slow. A worker therefore spins
+       for a few microseconds, or as long as it has just worked, or within a row of launches. */
     word until = ticks() + worked;
-    for (int turn = 0; epoch == seen; turn++) {
-      if (turn >= %(turns)d && !attending && ticks() >= until) break;
-      if (turn >= %(attentive)d) break;
+    for (int spin = 0; epoch == seen; spin++) {
+      if (spin >= %(spins)d && !attending && ticks() >= until) break;
+      if (spin >= %(attentive)d) break;
       relax();
     }
     if (epoch == seen) {
@@ -164,7 +165,7 @@ void weft_spread(kernel* f, const word* a, word count) {
   if (sleepers) wake(&epoch, count > 2 ? 2 : 1);
   take_parts(0);
   u32 left = __c11_atomic_fetch_and(&members, ~OPEN, 5) & ~OPEN;
-  for (int turn = 0; left && turn < %(patient)d; turn++, left = members) relax();
+  for (int spin = 0; left && spin < %(patient)d; spin++, left = members) relax();
   if (left) {
     left = __c11_atomic_fetch_or(&members, ASLEEP, 5) | ASLEEP;
     for (; left != ASLEEP; left = members) await(&members, left);
@@ -173,8 +174,7 @@ void weft_spread(kernel* f, const word* a, word count) {
   busy = 0;
 }
 
-/* A row of launches begins that have at most so many parts: as many workers as that had better be
-   awake. With 0 it ends. */
+/* Begin a row of launches with at most `most` parts: wake that many workers. 0: end the row. */
 void weft_attend(word most) {
   if (!most) {
     attending--;
@@ -187,14 +187,14 @@ void weft_attend(word most) {
   }
 }
 
-/* How many threads besides the launching one; there are none yet, or this is a child of fork. */
+/* Set the number of threads besides the launching one, before any exists, or in a child of fork. */
 void weft_threads(word count) {
   made = 0, workers = (u32)count;
   epoch = attending = members = sleepers = busy = stop = 0;
   prepare();
 }
 
-/* Have them finish what they do, and end. Launches after this use no other thread. */
+/* Wait for all threads and end them. Later launches use no other thread. */
 void weft_stop(void) {
   u32 no = 0;
   stop = 1;
@@ -269,7 +269,7 @@ static void await(_Atomic u32* place, u32 value) {
 }
 
 static void wake(_Atomic u32* place, int most) {
-  pthread_mutex_lock(lock); /* whoever has compared the word already sleeps */
+  pthread_mutex_lock(lock); /* a thread that has compared the word already sleeps */
   if (most >= MOST) pthread_cond_broadcast(condition(place));
   else
     for (int i = 0; i < most; i++) pthread_cond_signal(condition(place));
@@ -306,7 +306,7 @@ static void await(_Atomic u32* place, u32 value) {
 }
 
 static void wake(_Atomic u32* place, int most) {
-  AcquireSRWLockExclusive(&lock); /* whoever has compared the word already sleeps */
+  AcquireSRWLockExclusive(&lock); /* a thread that has compared the word already sleeps */
   if (most >= MOST) WakeAllConditionVariable(condition(place));
   else
     for (int i = 0; i < most; i++) WakeConditionVariable(condition(place));
@@ -357,7 +357,7 @@ def source(system: str | None = None) -> str:
     values = {
         "most": MOST,
         "stack": STACK,
-        "turns": TURNS,
+        "spins": SPINS,
         "attentive": ATTENTIVE,
         "patient": PATIENT,
         "futex": _FUTEX[os.uname().machine] if system == LINUX else 0,

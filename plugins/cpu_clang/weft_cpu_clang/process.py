@@ -74,7 +74,7 @@ def run(command: tuple[str, ...], source: str = "", seconds: float = SECONDS) ->
         raise CompileError(
             f"the compiler was ended by {name}",
             asked=shlex.join(command),
-            because=log.strip() or f"it crashed, or somebody sent it {name}",
+            because=log.strip() or f"it crashed, or another process sent it {name}",
             try_="set WEFT_CLANG to another clang; WEFT_NOOPT=1 makes other kernels",
             source=source,
             log=log,

@@ -172,4 +172,6 @@ def _has_streams(program: LinearProgram) -> bool:
 def clang_renderer(facts: Facts) -> ClangRenderer:
     """The renderer for what this compiler and processor have."""
     dialect = clang_dialect(facts.fused, facts.vector_bytes > 0)
-    return ClangRenderer(dialect, prefetches=not facts.far, masked_loads=facts.masked)
+    return ClangRenderer(
+        dialect, prefetches=not facts.cross_page_prefetch, masked_loads=facts.masked
+    )

@@ -13,7 +13,7 @@ from time import perf_counter
 from weft.plugin import CompiledProgram, Dims, LinearProgram, UOp, dtypes
 from weft_cpu_clang.allocator import Memory
 from weft_cpu_clang.binary import load
-from weft_cpu_clang.stack import elsewhere, has_room, this_thread
+from weft_cpu_clang.stack import elsewhere, has_enough_stack, this_thread
 from weft_cpu_clang.threads import ThreadPool
 
 PARTS_PER_THREAD = 4
@@ -77,7 +77,7 @@ class FunctionRunner:
         arguments = [handle.address for handle in handles]
         arguments += values
         started = perf_counter() if wait else 0.0
-        if this_thread.roomy or has_room():
+        if this_thread.stack_is_large or has_enough_stack():
             self._launch(arguments)
         else:
             elsewhere(self._launch, arguments, handles)  # they live as long as it runs
@@ -102,8 +102,8 @@ def parts_of(program: LinearProgram, threads: int, in_row: bool = False) -> int:
     least, part = (IN_ROW_FROM, PART // 2) if in_row else (SHARED_FROM, PART)
     if threads < 2 or nanoseconds < least:
         return 1
-    turns = _most(program.global_size[0])
-    return max(1, min(turns, PARTS_PER_THREAD * threads, int(nanoseconds / part)))
+    iterations = _most(program.global_size[0])
+    return max(1, min(iterations, PARTS_PER_THREAD * threads, int(nanoseconds / part)))
 
 
 def _most(number: int | UOp) -> int:

@@ -37,11 +37,11 @@ if hasattr(os, "register_at_fork"):
 
 
 class _OfThread(threading.local):
-    roomy = False
+    stack_is_large = False
 
 
 this_thread = _OfThread()
-"""`this_thread.roomy`: whether this thread is known to have room."""
+"""`this_thread.stack_is_large`: whether this thread is known to have enough stack."""
 
 
 def stack_bytes() -> int | None:
@@ -81,12 +81,12 @@ def _stack_of_windows() -> int:
     return high.value - low.value
 
 
-def has_room() -> bool:
+def has_enough_stack() -> bool:
     """Whether this thread can launch any kernel; the system is asked once for each thread."""
-    if not this_thread.roomy:
+    if not this_thread.stack_is_large:
         size = stack_bytes()
-        this_thread.roomy = size is None or size >= NEEDED
-    return this_thread.roomy
+        this_thread.stack_is_large = size is None or size >= NEEDED
+    return this_thread.stack_is_large
 
 
 def elsewhere(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -98,7 +98,7 @@ def elsewhere(function: Callable[..., Any], *arguments: Any) -> Any:
     failed: list[BaseException] = []
 
     def work() -> None:
-        this_thread.roomy = True
+        this_thread.stack_is_large = True
         try:
             done.append(function(*arguments))
         except BaseException as error:

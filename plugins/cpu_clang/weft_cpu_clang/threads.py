@@ -1,7 +1,7 @@
 """Thread pool: the threads of this process that share the iterations of one kernel.
 Also: fork-join parallelism, work sharing.
 
-A kernel that can be divided (see `CDialect.parts`) is called with the number of a part and the
+A kernel that can be divided (see `thread_loop`) is called with the number of a part and the
 number of parts. The launching thread takes parts like every worker: first its own share, then those
 of other threads, until none is left. A worker that wakes up late finds no part and costs nothing.
 The results depend neither on the thread of a part nor on the number of parts.

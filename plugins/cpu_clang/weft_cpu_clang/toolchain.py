@@ -39,7 +39,7 @@ FLAGS = (
     "-ffreestanding",
     "-nostdlib",
     "-fno-math-errno",
-    # The house's arithmetic: integers wrap, every operation rounds by itself.
+    # the arithmetic of weft: integers wrap, every operation rounds by itself
     "-fwrapv",
     "-ffp-contract=off",
     # No absolute addresses of 32 bits, so that objects load anywhere; nothing to unwind or guard.
@@ -47,7 +47,7 @@ FLAGS = (
     "-fvisibility=hidden",
     "-fno-asynchronous-unwind-tables",
     "-fno-stack-protector",
-    # Where rbp is not kept for the frame, clang aligns no vector that it puts on the stack.
+    # without a frame pointer, clang does not align vectors on the stack
     "-fno-omit-frame-pointer",
     "-w",
 )
@@ -91,14 +91,14 @@ PAIRS = {
 builtin, a probe of it. Of 8 bits the second factor has a sign, and the first has none."""
 
 _SUMS_OF_BYTES = ("AVX512VNNI", "AVXVNNI", "AVXVNNIINT8")
-_FAR = frozenset({"__znver3__", "__znver4__", "__znver5__"})
-"""Processors on which sums of what lies in memory are slower where they ask for it beforehand; the
-last takes as long either way (`benchmarks/workloads.py`, within 3 %)."""
+_CROSS_PAGE = frozenset({"__znver3__", "__znver4__", "__znver5__"})
+"""Processors with hardware prefetching across pages: software prefetches make reductions of memory
+slower. On the last one they make no difference (`benchmarks/workloads.py`, within 3 %)."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What a compiler says of itself and of the processor it compiles for.
+    """The features of a compiler, and of the processor that it compiles for.
 
     :param version: its first line of ``--version``.
     :param half: ``_Float16`` works, each operation rounded.
@@ -108,8 +108,8 @@ class Facts:
     :param pairs: of which dtypes it adds several products at once: "bfloat16", "int16", "uint8".
     :param fused: the processor multiplies and adds in one rounding.
     :param flags: for every compilation, after FLAGS.
-    :param far: the processor follows a walk through memory from page to page by itself, so that
-        asking for what comes next only takes its time.
+    :param cross_page_prefetch: hardware prefetching continues beyond a page, so that software
+        prefetches of streams only take time.
     :param masked: registers are read under masks, and the compiler has a builtin for that.
     :param level: the highest x86-64 level that kernels use, or an aarch64 target with its
         extensions; "" on other processors.
@@ -123,20 +123,20 @@ class Facts:
     fused: bool
     flags: tuple[str, ...]
     pairs: tuple[str, ...] = ()
-    far: bool = False
+    cross_page_prefetch: bool = False
     masked: bool = False
     level: str = ""
 
 
 @dataclass(frozen=True)
 class Toolchain:
-    """A compiler that is there.
+    """An installed compiler.
 
-    :param command: how it is called to compile; objects to standard output.
-    :param link: how it is called to link a shared library.
-    :param facts: what it said.
-    :param fingerprint: changes whenever the same source could give other bytes.
-    :param arch: what kernels are compiled for, as asked for: ``native`` or a level.
+    :param command: the command that compiles; it writes objects to standard output.
+    :param link: the command that links a shared library.
+    :param facts: its features.
+    :param fingerprint: changes whenever the same source could compile to other bytes.
+    :param arch: the requested target of kernels: ``native`` or a level.
     """
 
     command: tuple[str, ...]
@@ -240,7 +240,7 @@ def _warn_of(slow: list[str], found: Toolchain) -> None:
         chosen = shlex.join(found.command)
         warnings.warn(
             f"{', '.join(slow)} did not answer within {PROBE_SECONDS:.0f} s, so {chosen} compiles; "
-            f"{VARIABLE}={chosen!r} spares the wait",
+            f"{VARIABLE}={chosen!r} avoids the wait",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -264,7 +264,8 @@ def _examine(command: tuple[str, ...], link: tuple[str, ...], arch: str = NATIVE
             _hangs[key] = error
             raise
         kept.put(key, json.dumps(asdict(facts)).encode())
-    written = f"far={facts.far} masked={facts.masked}"  # what kernels are written for
+    # the features that the renderer depends on
+    written = f"cross_page={facts.cross_page_prefetch} masked={facts.masked}"
     said = "\n".join((key, facts.version, *FLAGS, *facts.flags, written))
     return Toolchain(command, link, facts, hashlib.sha256(said.encode()).hexdigest()[:24], arch)
 
@@ -335,11 +336,11 @@ def _ask(command: tuple[str, ...], arch: str = NATIVE) -> Facts:
         raise CompileError(
             "this is no clang, or too old", because=f"{version}: need clang {OLDEST}"
         )
-    flags, defined, far = native.result()
-    if "__AVX512F__" in defined and not far:
+    flags, defined, cross_page = native.result()
+    if "__AVX512F__" in defined and not cross_page:
         # For some processors clang splits whatever is longer than 256 bits, after their
         # forerunners, whose clock the long registers lowered: half of what the units do. Where it
-        # does not, this would keep kernels from asking for halves (`renderer`).
+        # does not, this would prevent vectors of half a register (`renderer`).
         flags.append("-mprefer-vector-width=512")
     if arm_extensions.is_aarch64(defined):
         # Atomic operations are instructions, not calls of a function that no shared library has.
@@ -348,7 +349,7 @@ def _ask(command: tuple[str, ...], arch: str = NATIVE) -> Facts:
         # The instruction flushes subnormal numbers to zero; the sequence without it is exact.
         flags.append("-mno-avx512bf16")
     # Of a sum of eight products of 8 bits clang 22 gives the first four where it may use these.
-    # Kernels that ask for the instruction itself allow it (`PAIRS`).
+    # Kernels that use the instruction itself allow it (`PAIRS`).
     flags += [f"-mno-{name.lower()}" for name in _SUMS_OF_BYTES if f"__{name}__" in defined]
     # Each operation rounds; clang would keep chains of them in float32. Not a driver's option.
     halves = ["-Xclang", "-ffloat16-excess-precision=none"]
@@ -380,27 +381,29 @@ def _ask(command: tuple[str, ...], arch: str = NATIVE) -> Facts:
     masked = size == 64 and int(number[1]) >= _MASKED
     halves_work = half, bfloat16.result()
     level = level_of(defined)
-    return Facts(version, *halves_work, size, count, fused, tuple(flags), pairs, far, masked, level)
+    return Facts(
+        version, *halves_work, size, count, fused, tuple(flags), pairs, cross_page, masked, level
+    )
 
 
 def _target(run: Run, command: tuple[str, ...], arch: str) -> tuple[list[str], set[str], bool]:
     """Flags for the processor level `arch`, the macros that are defined with them, and whether this
-    processor is one of `_FAR`, which no level changes.
+    processor is one of `_CROSS_PAGE`, which no level changes.
 
     :raises CompileError: if the compiler has no such level, or is for another family.
     :raises DeviceUnavailable: if this processor does not execute the level.
     """
     flags, native = _native(run, command)
-    far = not native.isdisjoint(_FAR)
+    cross_page = not native.isdisjoint(_CROSS_PAGE)
     if arch == NATIVE:
-        return flags, native, far
+        return flags, native, cross_page
     check_family(arch, native)
     tuned = any(flag.endswith("=native") for flag in flags)
     # the instructions of one, the costs of the other
     flags = [f"-march={arch}", *(["-mtune=native"] if tuned else [])]
     wanted = _macros(run, command, flags)
     check_runs(arch, wanted, native)
-    return flags, wanted, far
+    return flags, wanted, cross_page
 
 
 def _native(run: Run, command: tuple[str, ...]) -> tuple[list[str], set[str]]:
@@ -425,9 +428,7 @@ def _macros(run: Run, command: tuple[str, ...], flags: list[str]) -> set[str]:
     text = said.decode(errors="replace")
     defined = set(re.findall(r"^#define (\w+)", text, re.MULTILINE))
     if "__clang__" not in defined:
-        raise CompileError(
-            "this is no clang", because="asked for the macros it defines, it gave no __clang__"
-        )
+        raise CompileError("this is no clang", because="it does not define the macro __clang__")
     return defined
 
 

@@ -1,4 +1,4 @@
-"""Levels of x86-64 and targets of aarch64: which are known, which are refused, equal values at all."""
+"""Levels of x86-64, targets of aarch64: which are known, which are refused, equal values at all."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_kernels_of_a_level_use_its_instructions(monkeypatch, bench, level):
     assert compute.vector_bytes == widths[level]
     here = bench.device.capabilities.compute
     assert compute.cache_bytes == here.cache_bytes, "a level changes no cache"
-    assert tools.facts.far == bench.device.toolchain.facts.far
+    assert tools.facts.cross_page_prefetch == bench.device.toolchain.facts.cross_page_prefetch
 
 
 def test_levels_share_no_kernels(monkeypatch):

@@ -34,9 +34,9 @@ def in_thread(nbytes, work):
 
 def test_the_size_of_a_stack_is_known():
     assert SMALL <= in_thread(SMALL, stack.stack_bytes) < 2 * SMALL
-    assert not in_thread(SMALL, stack.has_room)
-    assert in_thread(2 * stack.NEEDED, stack.has_room)
-    assert in_thread(SMALL, lambda: stack.elsewhere(stack.has_room))
+    assert not in_thread(SMALL, stack.has_enough_stack)
+    assert in_thread(2 * stack.NEEDED, stack.has_enough_stack)
+    assert in_thread(SMALL, lambda: stack.elsewhere(stack.has_enough_stack))
 
 
 def test_exceptions_of_the_other_stack_are_propagated():

@@ -196,9 +196,13 @@ flags : fma avx512f
 def test_processors_that_look_far_are_not_asked_to(bench):
     facts = bench.device.toolchain.facts
     for far in (False, True):
-        statement = clang_renderer(replace(facts, far=far)).prefetch(PREFETCH_STREAM, "data0")
+        statement = clang_renderer(replace(facts, cross_page_prefetch=far)).prefetch(
+            PREFETCH_STREAM, "data0"
+        )
         assert ("prefetch" in statement) is not far
-    assert toolchain._decoded(json.dumps(asdict(replace(facts, far=True))).encode()).far
+    assert toolchain._decoded(
+        json.dumps(asdict(replace(facts, cross_page_prefetch=True))).encode()
+    ).cross_page_prefetch
 
 
 def empty_object():
