@@ -145,7 +145,9 @@ def power_by_axis(
 @operator("Clip", since=11)
 def clip(node: Node, x: Tensor, low: Tensor | None = None, high: Tensor | None = None) -> Tensor:
     """x between two bounds; the upper one counts where they contradict each other."""
-    return x if low is None and high is None else x.clamp(low, high)
+    if low is None and high is None:
+        return x
+    return x.clamp(*(None if each is None else each.reshape(()) for each in (low, high)))
 
 
 @operator("Clip")

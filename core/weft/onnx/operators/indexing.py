@@ -92,9 +92,9 @@ def scatter_nd(
     indexed, slices = x.shape[:depth], x.shape[depth:]
     size = _product(slices)
     rows = x.reshape((_product(indexed), size))
-    places = _flat_places(indices, indexed).reshape((-1, 1))
-    places = places.expand((places.shape[0], size))
-    updates = updates.reshape((-1, size))
+    count = _product(indices.shape[:-1])
+    places = _flat_places(indices, indexed).reshape((count, 1)).expand((count, size))
+    updates = updates.reshape((count, size))
     return scatter_elements(node, rows, places, updates, reduction=reduction).reshape(x.shape)
 
 
@@ -154,7 +154,7 @@ def one_hot(
 @operator("NonZero", since=9)
 def nonzero(node: Node, x: Tensor) -> Any:
     """The places of elements other than zero, an axis a row. Their number is read on the host."""
-    found = np.nonzero(node.host(x.cast(dtypes.bool)))
+    found = np.nonzero(np.atleast_1d(node.host(x.cast(dtypes.bool))))
     return node.tensor(np.stack(found).astype(np.int64))
 
 

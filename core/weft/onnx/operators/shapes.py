@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from weft.base.dtype import to_dtype
+from weft.base.dtype import dtypes, to_dtype
 from weft.onnx.graph import ELEMENT_TYPES, Node
 from weft.onnx.registry import operator
+from weft.onnx.small_types import Coded
 from weft.tensor import Tensor
 
 _PAD_MODES = {"reflect": "reflect", "edge": "replicate", "wrap": "circular"}
+
+
+def _of_codes(function: Callable[..., Tensor]) -> Callable[..., Any]:
+    """Let a function that moves elements move the codes of a small type as well."""
+
+    @wraps(function)
+    def moved(node: Node, x: Any, *inputs: Any, **attributes: Any) -> Any:
+        if isinstance(x, Coded):
+            return x.map(lambda codes: function(node, codes, *inputs, **attributes))
+        return function(node, x, *inputs, **attributes)
+
+    return moved
+
 
 # ---- reshaping --------------------------------------------------------------------------------
 
@@ -24,6 +40,7 @@ def identity(node: Node, x: Any) -> Any:
 
 
 @operator("Reshape", since=5, host_inputs=("shape",))
+@_of_codes
 def reshape(node: Node, x: Tensor, shape: np.ndarray, *, allowzero: int = 0) -> Tensor:
     """Another shape; 0 keeps the size of the same axis, -1 is the size that is left."""
     return _reshaped(x, node.ints(shape), bool(allowzero))
@@ -48,6 +65,7 @@ def _reshaped(x: Tensor, sizes: tuple[int, ...], allowzero: bool) -> Tensor:
 
 
 @operator("Flatten")
+@_of_codes
 def flatten(node: Node, x: Tensor, *, axis: int = 1) -> Tensor:
     """Two axes: those before `axis`, and those from it on."""
     at = axis + x.ndim if axis < 0 else axis
@@ -55,6 +73,7 @@ def flatten(node: Node, x: Tensor, *, axis: int = 1) -> Tensor:
 
 
 @operator("Squeeze", since=13, host_inputs=("axes",))
+@_of_codes
 def squeeze(node: Node, x: Tensor, axes: np.ndarray | None = None) -> Tensor:
     """Without the named axes of size one, or without all of them."""
     return _squeezed(node, x, None if axes is None else node.ints(axes))
@@ -78,6 +97,7 @@ def _squeezed(node: Node, x: Tensor, axes: Any) -> Tensor:
 
 
 @operator("Unsqueeze", since=13, host_inputs=("axes",))
+@_of_codes
 def unsqueeze(node: Node, x: Tensor, axes: np.ndarray) -> Tensor:
     """With axes of size one at the named places of the result."""
     return _unsqueezed(x, node.ints(axes))
@@ -97,6 +117,7 @@ def _unsqueezed(x: Tensor, axes: tuple[int, ...]) -> Tensor:
 
 
 @operator("Transpose")
+@_of_codes
 def transpose(node: Node, x: Tensor, *, perm: list[int] | None = None) -> Tensor:
     """Permuted axes; reversed without `perm`."""
     return x.permute(tuple(reversed(range(x.ndim))) if perm is None else tuple(perm))
@@ -105,11 +126,19 @@ def transpose(node: Node, x: Tensor, *, perm: list[int] | None = None) -> Tensor
 @operator("Expand", since=8, host_inputs=("shape",))
 def expand(node: Node, x: Tensor, shape: np.ndarray) -> Tensor:
     """Broadcast together with a shape: an axis of size one takes the other size."""
-    sizes = node.ints(shape)
+    sizes = _sizes(node, shape)
     rank = max(x.ndim, len(sizes))
     own = (1,) * (rank - x.ndim) + tuple(x.shape)
     wanted = (1,) * (rank - len(sizes)) + sizes
     return x.expand(tuple(a if b == 1 else b for a, b in zip(own, wanted, strict=True)))
+
+
+def _sizes(node: Node, shape: np.ndarray) -> tuple[int, ...]:
+    """The sizes of a shape. :raises OnnxError: if one is negative."""
+    sizes = node.ints(shape)
+    if any(size < 0 for size in sizes):
+        raise node.refuse(f"the shape {sizes} has a negative size", "sizes from 0 on")
+    return sizes
 
 
 @operator("Tile", since=6, host_inputs=("repeats",))
@@ -226,6 +255,7 @@ def _sliced(x: Tensor, starts: Any, ends: Any, axes: Any, steps: Any) -> Tensor:
 
 
 @operator("Pad", since=11, host_inputs=("pads", "axes"))
+@_of_codes
 def pad(
     node: Node,
     x: Tensor,
@@ -237,7 +267,10 @@ def pad(
 ) -> Tensor:
     """Padded at the edges of the axes; a negative number of elements is cut off."""
     at = tuple(range(x.ndim)) if axes is None else node.ints(axes)
-    value = 0 if constant_value is None else constant_value.reshape(())
+    value: Any = constant_value
+    if isinstance(value, Coded):
+        value = value.codes
+    value = 0 if value is None else value.reshape(())
     return _padded(node, x, node.ints(pads), at, mode, value)
 
 
@@ -351,26 +384,28 @@ def size_of(node: Node, x: Tensor) -> np.ndarray:
 @operator("ConstantOfShape", since=9, host_inputs=("shape",))
 def constant_of_shape(node: Node, shape: np.ndarray, *, value: np.ndarray | None = None) -> Any:
     """One value in every element of a shape; 0.0 of float32 by default."""
-    element = np.zeros(1, np.float32) if value is None else value
-    return node.tensor(element.reshape(())).expand(node.ints(shape))
+    element = node.tensor((np.zeros(1, np.float32) if value is None else value).reshape(()))
+    sizes = _sizes(node, shape)
+    if isinstance(element, Coded):
+        return element.map(lambda codes: codes.expand(sizes))
+    return element.expand(sizes)
 
 
 @operator("Range", since=11, host_inputs=("start", "limit", "delta"))
 def range_(
     node: Node, start: np.ndarray, limit: np.ndarray, delta: np.ndarray, *, stash_type: int = 1
-) -> Any:
-    """Numbers from `start` to before `limit`, `delta` apart."""
-    exact = start.dtype if start.dtype.kind in "iu" else np.dtype(np.float64)
-    first, last, step = (
-        np.asarray(each).reshape(()).astype(exact) for each in (start, limit, delta)
-    )
-    count = max(math.ceil((last.item() - first.item()) / step.item()), 0)
+) -> Tensor:
+    """Numbers from `start` to before `limit`, `delta` apart. Short floats are rounded once."""
+    first, last, step = (np.asarray(each).reshape(-1)[0].item() for each in (start, limit, delta))
+    if step == 0 or not all(map(math.isfinite, (first, last, step))):
+        raise node.refuse(f"there is no range from {first} to {last} by {step}", "a finite delta")
     if start.dtype.kind in "iu":
-        numbers = first + np.arange(count, dtype=start.dtype) * step
+        count, counted = len(range(first, last, step)), dtypes.int64
     else:
-        counted = np.float64 if start.dtype == np.float64 else np.float32
-        numbers = first.astype(counted) + np.arange(count, dtype=counted) * step.astype(counted)
-    return node.tensor(numbers.astype(start.dtype))
+        count = max(math.ceil((last - first) / step), 0)
+        counted = dtypes.float64 if start.dtype == np.float64 else dtypes.float32
+    places = Tensor.arange(count, device=node.context.device, dtype=dtypes.int64).cast(counted)
+    return (places * step + first).cast(to_dtype(start.dtype))
 
 
 @operator("EyeLike", since=9)

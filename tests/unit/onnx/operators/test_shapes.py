@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("onnx", reason="the package onnx builds the models")
+import ml_dtypes
 
 from helpers.onnx_nodes import by_weft, compare, node_model, refused
 
@@ -159,3 +160,34 @@ def test_ranges(start, limit, delta):
 def test_triangles(upper, k, rng):
     x = rng.integers(1, 9, (2, 3, 4))
     compare("Trilu", [x, np.array(k)], upper=upper, constants=[1])
+
+
+@pytest.mark.parametrize("kind", ["int4", "float8_e5m2fnuz", "float4_e2m1fn"])
+def test_small_types_are_moved(kind):
+    import onnx
+
+    x = np.array([[1, 2, 3], [0, -1, -2]]).astype(getattr(ml_dtypes, kind))
+    compare("Reshape", [x, np.array([3, -1])], constants=[1])
+    compare("Transpose", [x])
+    compare("Flatten", [x], axis=0)
+    compare("Unsqueeze", [x, np.array([1])], constants=[1])
+    compare("Squeeze", [x[:, None]])
+    compare("Pad", [x, np.array([1, 0, 0, 2])], constants=[1])
+    compare("Shape", [x])
+    value = onnx.helper.make_tensor("v", onnx.helper.np_dtype_to_tensor_dtype(x.dtype), [1], [2.0])
+    model = node_model("ConstantOfShape", [np.array([2, 2])], value=value)
+    found = by_weft(model, [np.array([2, 2])])[0]
+    assert found.dtype == x.dtype and (found.astype(np.float32) == 2).all()
+
+
+def test_sizes_and_ranges_that_do_not_exist():
+    refused("ConstantOfShape", [np.array([2, -1])], "negative")
+    refused("Expand", [np.ones((1, 2), np.float32), np.array([-1, 2])], "negative", constants=[1])
+    refused("Range", [np.array(each, np.float32) for each in (0, 9, 0)], "range")
+    refused("Range", [np.array(each, np.float32) for each in (0, np.inf, 1)], "range")
+
+
+def test_range_of_a_short_float():
+    inputs = [np.array(each, ml_dtypes.bfloat16) for each in (0, 300, 1)]
+    found = by_weft(node_model("Range", inputs), inputs)[0]
+    np.testing.assert_array_equal(found, np.arange(300).astype(ml_dtypes.bfloat16))
