@@ -22,10 +22,11 @@ from weft.onnx.graph import Node
 from weft.onnx.operators.quantization import RANGES, Source
 from weft.onnx.operators.spatial_windows import Window, batch_and_space, window_of
 from weft.onnx.registry import operator
-from weft.onnx.small_types import dtype_name
+from weft.onnx.small_types import Coded, cast, decoded, dtype_name
 from weft.tensor import Tensor
 
 Numbers = Sequence[int]
+Value = Tensor | Coded
 
 _FEW_ROWS = 16
 """Below this number of rows the sums of columns cost more than the subtraction of a zero point."""
@@ -44,22 +45,25 @@ def matmul_integer(
 
     A zero point is one number, or one for each row of a and each column of b.
     """
-    _check_integers(node, a, b)
+    _integers(node, a, b)
     return _matmul(a, b, a_zero_point, b_zero_point)
 
 
 @operator("QLinearMatMul", since=10)
 def qlinear_matmul(
-    node: Node, a: Tensor, a_scale: Tensor, a_zero_point: Tensor, b: Tensor, b_scale: Tensor,
-    b_zero_point: Tensor, y_scale: Tensor, y_zero_point: Tensor,
-) -> Tensor:  # fmt: skip
-    """Matrix product of quantized matrices, quantized."""
-    _check_integers(node, a, b)
-    total = _matmul(a, b, a_zero_point, b_zero_point)
-    row, column = a.ndim > 1, b.ndim > 1
+    node: Node, a: Value, a_scale: Tensor, a_zero_point: Value, b: Value, b_scale: Tensor,
+    b_zero_point: Value, y_scale: Tensor, y_zero_point: Value,
+) -> Value:  # fmt: skip
+    """Matrix product of quantized matrices, quantized. That of float8 is computed in float32."""
+    row, column = len(a.shape) > 1, len(b.shape) > 1
     scale = _by_row(a_scale, row, column) * _by_column(b_scale)
     scale = scale / _by_row(y_scale, row, column)
-    return _requantized(total, scale, _by_row(y_zero_point, row, column))
+    name = dtype_name(y_zero_point)
+    if name.startswith("float8"):
+        left, right = (decoded(each).cast(dtypes.float32) for each in (a, b))
+        return cast(left.matmul(right) * scale.cast(dtypes.float32), name)
+    a, b, p, q, zero = _integers(node, a, b, a_zero_point, b_zero_point, y_zero_point)
+    return _requantized(_matmul(a, b, p, q), scale, _by_row(zero, row, column))
 
 
 @operator("ConvInteger", since=10)
@@ -278,7 +282,7 @@ def _window(
     kernel_shape: Numbers | None, pads: Numbers | None, strides: Numbers | None,
 ) -> Window:  # fmt: skip
     """The window of a convolution, after a check of the shapes."""
-    _check_integers(node, x, w)
+    _integers(node, x, w)
     sizes, kernel = batch_and_space(node, x), tuple(w.shape[2:])
     fits = x.ndim == w.ndim and group > 0 and x.shape[1] == w.shape[1] * group
     if not fits or w.shape[0] % group or (kernel_shape and tuple(kernel_shape) != kernel):
@@ -329,9 +333,13 @@ def _int32(x: Tensor) -> Tensor:
     return x.cast(dtypes.int32)
 
 
-def _check_integers(node: Node, *values: Tensor) -> None:
+def _integers(node: Node, *values: Value) -> list[Tensor]:
+    """Return the values. :raises OnnxError: if one is not of int8 or uint8."""
+    found: list[Tensor] = []
     for value in values:
         if not isinstance(value, Tensor) or value.dtype not in (dtypes.int8, dtypes.uint8):
             raise node.refuse(
-                f"a factor has the type {dtype_name(value)}", "int8 or uint8, or DequantizeLinear"
+                f"an input has the type {dtype_name(value)}", "int8 or uint8, or DequantizeLinear"
             )
+        found.append(value)
+    return found

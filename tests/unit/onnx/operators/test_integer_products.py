@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 pytest.importorskip("onnx", reason="the package onnx builds the models")
+import ml_dtypes
+
 from helpers.onnx_nodes import by_weft, compare, node_model, refused
 
 
@@ -46,6 +48,19 @@ def test_quantized_matrices(dtype, scale, rng):
     scales = [np.array(value, scale) for value in (0.02, 0.03, 0.9)]
     inputs = [a, scales[0], zeros[0], b, scales[1], zeros[1], scales[2], zeros[2]]
     compare("QLinearMatMul", inputs, constants=[1, 2, 4, 5, 6, 7])
+
+
+@pytest.mark.parametrize("kind", ["float8_e4m3fn", "float8_e5m2fnuz"])
+def test_float8_matrices(kind, rng):
+    dtype = getattr(ml_dtypes, kind)
+    a = rng.standard_normal((5, 8)).astype(np.float32).astype(dtype)
+    b = rng.standard_normal((8, 6)).astype(np.float32).astype(dtype)
+    one, zero = np.array(1, np.float32), np.array(0, dtype)
+    inputs = [a, one, zero, b, one, zero, one * 2, zero]
+    (y,) = by_weft(node_model("QLinearMatMul", inputs), inputs)
+    exact = a.astype(np.float32) @ b.astype(np.float32) / 2
+    assert y.dtype == dtype
+    np.testing.assert_allclose(y.astype(np.float32), exact, rtol=0.126, atol=0.02)
 
 
 WINDOWS = {
@@ -106,4 +121,4 @@ def test_refusals():
     x, w = np.ones((1, 2, 3, 3), np.uint8), np.ones((4, 2, 5, 5), np.int8)
     refused("ConvInteger", [x, w], "larger than the padded input")
     refused("ConvInteger", [x, w[:, :1]], "an input .* and a weight")
-    refused("MatMulInteger", [x.astype(np.int32), w], "a factor has the type int32")
+    refused("MatMulInteger", [x.astype(np.int32), w], "an input has the type int32")
