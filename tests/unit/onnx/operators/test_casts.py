@@ -33,6 +33,15 @@ def test_small_types_to_others(kind):
         compare("Cast", [x], to=TensorProto.DataType.Value(to))
 
 
+@pytest.mark.parametrize("to", ["FLOAT6E2M3", "FLOAT6E3M2", "FLOAT4E2M1"])
+def test_floats_without_infinity(to, rng):
+    if to not in TensorProto.DataType.keys():
+        pytest.skip(f"this version of onnx has no {to}")
+    x = (rng.standard_normal(100) * 4).astype(np.float32)
+    (y,) = compare("Cast", [x], to=TensorProto.DataType.Value(to))
+    compare("Cast", [y], to=TensorProto.FLOAT)
+
+
 def test_the_type_of_another_value(rng):
     x = rng.standard_normal(8).astype(np.float32)
     for like in (np.float16, ml_dtypes.int4, ml_dtypes.float8_e5m2fnuz, np.int64):
