@@ -277,8 +277,11 @@ class Parser:
                 references[each.name] = each.ref_attr_name
             else:
                 attributes[each.name] = self.attribute(each, place)
+        inputs = tuple(proto.input)
+        if (domain, proto.op_type) == ("ai.onnx.preview.training", "Gradient"):
+            inputs += (str(attributes.get("y", "")),)  # a name that is no input needs its value
         return Node(
-            proto.op_type, domain, proto.name, place.opsets.get(domain, 1), tuple(proto.input),
+            proto.op_type, domain, proto.name, place.opsets.get(domain, 1), inputs,
             tuple(proto.output), attributes, references, self._context, proto,
         )  # fmt: skip
 

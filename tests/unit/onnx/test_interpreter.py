@@ -196,6 +196,22 @@ def test_sequences_and_optionals():
     np.testing.assert_array_equal(found[3], [*X, 2, *X])
 
 
+def test_gradients_are_those_of_the_graph():
+    nodes = [
+        node("Mul", ["x", "w"], ["a"]),
+        node("Mul", ["a", "x"], ["y"]),
+        node("Gradient", ["x", "w"], ["dx", "dw"], xs=["x", "w"], y="y",
+             domain="ai.onnx.preview.training"),
+    ]  # fmt: skip
+    w = np.asarray([1, 2, 4], np.float32)
+    found = run(
+        nodes, [value("x", [3]), value("w", [3])], [value("dx"), value("dw")], (), X, w,
+        domains=["ai.onnx.preview.training"],
+    )  # fmt: skip
+    np.testing.assert_array_equal(found[0], 2 * X * w)
+    np.testing.assert_array_equal(found[1], X * X)
+
+
 def test_errors_name_the_node():
     nodes = [node("Concat", ["x", "w"], ["y"], axis=0, name="join")]
     loaded = weft.onnx.load(model(nodes, [value("x"), value("w")], [value("y")]))

@@ -1,0 +1,20 @@
+"""Backend tests that do not pass, each with the reason."""
+
+from __future__ import annotations
+
+_RANDOM = "its expected values are random numbers of NumPy's generator"
+_COMPARISON = "the comparison takes the length of an array without axes, which has none"
+
+EXPECTED_FAILURES = {
+    "test_bernoulli": _RANDOM,
+    "test_bernoulli_double": _RANDOM,
+    "test_bernoulli_double_expanded": _RANDOM,
+    "test_bernoulli_expanded": _RANDOM,
+    "test_bernoulli_seed": _RANDOM,
+    "test_bernoulli_seed_expanded": _RANDOM,
+    "test_loop16_seq_none": _COMPARISON,
+}
+"""Reasons by the name of the test."""
+
+MAY_PASS = {name for name, reason in EXPECTED_FAILURES.items() if reason is _RANDOM}
+"""Tests that pass by chance."""
