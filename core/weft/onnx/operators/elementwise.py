@@ -12,10 +12,10 @@ from typing import Any
 
 from weft.base.dtype import dtypes
 from weft.onnx.graph import Node
+from weft.onnx.operators.constants import constant_number
 from weft.onnx.registry import operator
 from weft.shape.movement import broadcast_shapes
 from weft.tensor import Tensor
-from weft.uop import Ops
 
 _UNARY: dict[str, Callable[[Tensor], Tensor]] = {
     "Abs": Tensor.abs, "Neg": Tensor.neg, "Reciprocal": Tensor.reciprocal, "Sign": Tensor.sign,
@@ -127,9 +127,9 @@ def power(node: Node, x: Tensor, y: Tensor) -> Tensor:
         # as in NumPy, in float64
         return x.cast(dtypes.float64).pow(y.cast(dtypes.float64)).cast(x.dtype)
     wide = x.cast(dtypes.float32) if x.dtype.itemsize < 4 else x
-    constant = y.uop.base
-    if y.numel() == 1 and constant.op is Ops.CONST:  # a whole number is multiplied out
-        result = wide.pow(constant.arg)
+    exponent = constant_number(y)
+    if exponent is not None:  # a whole number is multiplied out
+        result = wide.pow(exponent)
         return result.cast(x.dtype).expand(broadcast_shapes(x.shape, y.shape))
     return wide.pow(y.cast(wide.dtype)).cast(x.dtype)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.base.dtype import dtypes
 from weft.onnx.graph import Node
+from weft.onnx.operators.constants import constant_number
 from weft.onnx.registry import operator
 from weft.tensor import Tensor
 
@@ -19,7 +20,11 @@ _REDUCTIONS = {"add": "sum", "mul": "prod", "max": "amax", "min": "amin"}
 @operator("Gather")
 def gather(node: Node, x: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
     """The elements of an axis at the indices, which may have any shape."""
-    return x.take(indices, axis)
+    place = constant_number(indices)
+    if place is None or x.shape[axis] == 0:
+        return x.take(indices, axis)
+    at = axis % x.ndim  # an element at a known place is a slice
+    return x.select(at, int(place)).reshape((*x.shape[:at], *indices.shape, *x.shape[at + 1 :]))
 
 
 @operator("GatherElements", since=11)

@@ -5,6 +5,7 @@ import pytest
 
 pytest.importorskip("onnx", reason="the package onnx builds the models")
 
+import weft
 from helpers.onnx_nodes import by_weft, compare, node_model, refused
 
 
@@ -18,6 +19,15 @@ def test_gather(axis, x, rng):
     compare("Gather", [x, rng.integers(-3, 3, (2, 2))], axis=axis)
     compare("Gather", [x, np.array(-1, np.int32)], axis=axis)
     compare("GatherElements", [x, rng.integers(-3, 3, x.shape)], axis=axis)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+def test_gather_at_a_constant_place(shape, x):
+    for axis, place in ((0, -1), (1, 3), (-1, 2)):
+        compare("Gather", [x, np.full(shape, place)], axis=axis, constants=[1])
+    inputs = [x, np.full(shape, 3)]
+    with pytest.raises(weft.WeftError, match="index 3"):
+        by_weft(node_model("Gather", inputs, constants=[1]), inputs)
 
 
 def test_gather_of_vectors(x, rng):
