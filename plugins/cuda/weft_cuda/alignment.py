@@ -17,7 +17,7 @@ from weft_cuda.capabilities import ACCESS_BYTES
 
 
 def divisor(index: UOp) -> int:
-    """A number that divides `index` whatever its ranges are; 0 for the constant 0."""
+    """A number that divides `index` for all values of its ranges; 0 for the constant 0."""
     op, src = index.op, index.src
     if op is Ops.CONST:
         return abs(index.arg)

@@ -28,7 +28,7 @@ class GpuAllocator(Allocator[Memory]):
         self.staging = Staging(context)
 
     def allocate(self, nbytes: int, hints: BufferHints) -> Memory:
-        """:raises OutOfMemory: if the GPU has no room."""
+        """:raises OutOfMemory: if the GPU has no memory left."""
         return Memory(self.context.allocate(nbytes), nbytes)
 
     def free(self, handle: Memory, nbytes: int) -> None:

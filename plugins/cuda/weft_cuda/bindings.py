@@ -65,7 +65,7 @@ class BindingsContext:
         )
 
     def _enter(self) -> None:
-        """Make it current in this thread, where whoever ran before may have left another."""
+        """Make it current in this thread: earlier code may have left another context."""
         PROCESS.check()
         if self.closed:
             raise closed(self.ordinal)
@@ -115,7 +115,7 @@ class BindingsContext:
         if source is self:
             call(cuda.cuMemcpyDtoDAsync, dst, src, nbytes, self.stream)
             return True
-        # Two streams: this one starts when the other has made the bytes, and the other goes on
+        # Two streams: this one starts when the other has made the bytes, and the other continues
         # (perhaps to overwrite them) when they have been read.
         self._after(source)
         self._enter()

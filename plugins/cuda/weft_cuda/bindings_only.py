@@ -1,8 +1,8 @@
 """Driver functions that pycuda lacks, through cuda-bindings: stream-ordered allocation, peer
 copies, graphs, occupancy.
 
-Handles of contexts and streams are plain integers, whoever made them. The context of the GPU must
-be current in the thread that calls.
+Handles of contexts and streams are plain integers of either library. The context of the GPU must be
+current in the calling thread.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def failed(code: Any, doing: str) -> Exception:
 
 
 class Loaded:
-    """A function that can be launched. Its code is given back when nobody holds it any more.
+    """A function that can be launched. Its code is unloaded with the last reference.
 
     :param within: calls a function while the context is current.
     """

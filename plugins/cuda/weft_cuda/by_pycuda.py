@@ -4,9 +4,9 @@ Without cuda-bindings memory is not allocated in stream order, there are no grap
 each other through the host; all else is the same.
 
 pycuda keeps a stack of contexts for each thread, and ends the process if one is left on it when the
-thread ends. So a context is pushed for each call and popped after it, in whatever thread, and what
-another user of pycuda has on the stack stays there. A context that dies with the process complains:
-it is given back at exit, after which nothing else is.
+thread ends. A context is therefore pushed before each call and popped after it. Contexts of other
+users of pycuda stay on the stack. A context that is not released before the process ends prints an
+error: the plugin releases it at exit, after everything else.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def translated(error: Exception, doing: str) -> Exception:
 
 
 class _Held:
-    """Something of pycuda's. It must die while its context is current, in whatever thread."""
+    """An object of pycuda, which must be freed while its context is current, in any thread."""
 
     def __init__(self, context: PycudaContext, thing: Any) -> None:
         self.context = context
@@ -223,7 +223,7 @@ class PycudaContext:
         # pycuda has a function for this, which takes no contexts but its current one.
         if self.bindings_only is None or source.bindings_only is None:
             return False
-        # Two streams: this one starts when the other has made the bytes, and the other goes on
+        # Two streams: this one starts when the other has made the bytes, and the other continues
         # (perhaps to overwrite them) when they have been read.
         self._after(source)
         self.within(self.bindings_only.copy, dst, src, nbytes, source.bindings_only)

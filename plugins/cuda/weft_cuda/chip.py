@@ -51,9 +51,9 @@ class Chip:
 
 
 def read_chip(ask: Callable[[str], int], name: str, memory_bytes: int) -> Chip:
-    """What the driver says of a GPU.
+    """The properties of a GPU, from its driver.
 
-    :param ask: the value of an attribute of the device by its name, without its prefix.
+    :param ask: returns an attribute of the device by its name, without its prefix.
     """
     return Chip(
         arch=architecture(ask("COMPUTE_CAPABILITY_MAJOR"), ask("COMPUTE_CAPABILITY_MINOR")),

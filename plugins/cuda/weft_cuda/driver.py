@@ -223,8 +223,8 @@ def closed(ordinal: int) -> Exception:
 class _Process:
     """Whether this process may use the driver: its state does not survive a fork.
 
-    :ivar over: nothing need be given back any more. What dies now may find modules empty, so those
-        who ask keep this object.
+    :ivar over: the interpreter is ending, and nothing needs to be freed. Destructors keep a
+        reference to this object, since module globals may be deleted then.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The matrix units that warps share: what each takes, where its elements sit, how it is called.
+"""Matrix units of warps: the operands, the fragment layout and the call of each instruction.
 
 Layouts are those of ``mma.sync`` in the PTX ISA (chapter "Matrix multiply-accumulate operation
 using mma instruction"): of a lane's number the two lowest bits are its place in a group of four,
@@ -46,10 +46,10 @@ class Unit:
 
     @property
     def core(self) -> TensorCore:
-        """What the core must know of it.
+        """The description of the unit for the core.
 
-        A register holds neighbours along the sum, a group of four lanes four registers; where the
-        sum is longer than these, it goes on in the next registers.
+        A register holds adjacent terms of the sum, and a group of four lanes four registers. The
+        terms of a longer sum continue in the next registers.
         """
         packed = 4 // self.dtype.itemsize
         bits = packed.bit_length() - 1

@@ -37,7 +37,7 @@ class Staging:
         self._lock = threading.Lock()
 
     def copy_in(self, dst: int, src: memoryview) -> None:
-        """To the device; `src` may be reused when this returns, the copy may still go on."""
+        """Copy to the device. `src` may be reused at once; the copy may still be running."""
         with self._lock:
             for start in range(0, src.nbytes, PIECE):
                 piece = src[start : start + PIECE]

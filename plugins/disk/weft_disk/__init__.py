@@ -1,7 +1,7 @@
-"""Files as weft devices: ``DISK:<path>`` is one flat buffer of bytes that stays where it is.
+"""Files as weft devices: ``DISK:<path>`` is one flat buffer of bytes in a file.
 
-Opening such a device touches nothing. The file is opened when bytes are first asked for, and each
-read and write is checked against the size it has at that moment.
+Opening such a device accesses nothing. The file is opened at the first access to its bytes. Each
+read and write is checked against the current size of the file.
 """
 
 from __future__ import annotations

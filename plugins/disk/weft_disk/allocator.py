@@ -21,7 +21,7 @@ class FileDevice(Device):
     def __init__(self, id: DeviceId, capabilities: Capabilities, path: Path) -> None:
         super().__init__(id, capabilities)
         self.path = path
-        # A WeakSet would call a function in Python when a file dies; the callback here is in C.
+        # a WeakSet would call a Python function when a file is freed; this callback is in C
         self._files: dict[weakref.ref[StoredFile], None] = {}
 
     def hold(self, file: StoredFile) -> None:
@@ -59,7 +59,7 @@ class FileAllocator(Allocator[Extent]):
         self.device = device
 
     def capacity(self) -> int | None:
-        """The file's size; None if there is no file. :raises FileError: if that cannot be told."""
+        """The file's size; None if there is no file. :raises FileError: if it cannot be read."""
         try:
             return os.stat(self.device.path).st_size
         except FileNotFoundError:

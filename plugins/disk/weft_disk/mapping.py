@@ -1,8 +1,8 @@
-"""One file, opened when first touched: positioned reads and writes, growing, and windows onto it.
+"""File access: positioned reads and writes, growing, and mapped windows of one file.
 
-Every access is checked against the file's size at that moment, so a file that somebody cuts short
-is an error. Reads and writes are system calls rather than looks through a mapping, because a
-mapping answers a shrunken file or a full disk with a signal that kills the process.
+The file is opened at its first access. Every access is checked against the current size of the
+file: a truncated file is an error. Reads and writes are system calls, not accesses to a mapping. In
+a mapping, a truncated file or a full disk is a signal that kills the process.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def file_error(doing: str, path: Path, error: OSError) -> FileError:
 
 
 class _Descriptor:
-    """An open file of the operating system, closed when nobody holds it any more: by no function in
-    Python, in which whatever a signal handler raised would be lost."""
+    """An open file of the operating system, closed with its last reference. No Python function runs
+    then: an exception of a signal handler would be lost in it."""
 
     __slots__ = ("_close", "number")
 
@@ -59,7 +59,7 @@ class _Descriptor:
         close, self._close = self._close, object
         close()
 
-    # looked up in the object when it dies, and called without arguments
+    # evaluates to a callable, which Python calls without arguments
     __del__ = property(attrgetter("_close"))  # type: ignore[assignment]
 
 
@@ -136,7 +136,7 @@ class StoredFile:
                     raise file_error("write", self.path, error) from error
 
     def close(self) -> None:
-        """Let go of the file; the next touch opens whatever is at the path then."""
+        """Close the file; the next access opens the file that is at the path then."""
         held, self._reader, self._writer = (self._reader, self._writer), None, None
         for descriptor in held:  # which may be one
             if descriptor is not None:
@@ -208,7 +208,8 @@ class StoredFile:
         )
 
     def _grow(self, fd: int, size: int) -> None:
-        """Make room for real, so that a full disk shows here and not in the middle of the data."""
+        """Allocate the blocks on the disk, so that a full disk is an error before data is
+        written."""
         before = os.fstat(fd).st_size
         if before >= size:
             return
@@ -222,7 +223,7 @@ class StoredFile:
             if error.errno in (errno.EOPNOTSUPP, errno.EINVAL):  # this file system cannot reserve
                 return
             os.ftruncate(fd, before)
-            if self._made and not before:  # nobody asked for an empty file
+            if self._made and not before:  # do not leave an empty file
                 self.close()
                 os.unlink(self.path)
             raise file_error("write", self.path, error) from error

@@ -55,7 +55,7 @@ def describe(
     bfloat: bool = True,
     lanes: int = LANES,
 ) -> Capabilities:
-    """Capabilities of a GPU of this family. There is no float64, whatever the family.
+    """Capabilities of a GPU of this family. No family has float64.
 
     matrices: whether simdgroups hold them as `matrix_units` has it. bfloat: whether the language of
     the system has it, for GPUs that do. lanes: of a simdgroup, 0 where that is not known.

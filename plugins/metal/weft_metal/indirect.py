@@ -1,12 +1,12 @@
 """Indirect command buffer: encode many launches once, and execute them again and again.
 
-A replay costs one command buffer, whatever the number of launches; only launches whose memory or
-values changed are encoded anew, once earlier executions are done. Commands of an indirect command
-buffer run concurrently unless a barrier orders them, which each command has here.
+A replay costs one command buffer for any number of launches. Launches with new memory or values are
+encoded again, after earlier executions have finished. Commands of an indirect command buffer run
+concurrently unless a barrier orders them; here each command has a barrier.
 
-What a command points at is neither kept alive nor made resident by it: buffers are held here, and
-the encoder gets them at every execution; and the pipelines too on GPUs before
-`PIPELINES_STAY`, which forget them otherwise.
+A command neither keeps its buffers alive nor makes them resident. This module holds the buffers,
+and passes them to the encoder at every execution. On GPUs before `PIPELINES_STAY` it passes the
+pipelines too.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class IndirectGraph:
         runner, handles, values = self.runners[number], self.handles[number], self.values[number]
         command.setComputePipelineState_(runner.pipeline)
         for place, handle in enumerate(handles):
-            assert handle is not None  # whoever replays has given all of them
+            assert handle is not None  # a replay sets all of them
             command.setKernelBuffer_offset_atIndex_(handle.buffer, handle.offset, place)
         if values:
             packed, start = runner.packed(values), self._starts[number]

@@ -1,9 +1,11 @@
-"""The matrix units of simdgroups: what each takes, where its elements sit, how it is called.
+"""Matrix units of simdgroups: the operands, the fragment layout and the call of each instruction.
 
-A simdgroup multiplies matrices of 8 x 8 elements, two to each of its 32 lanes. Which two is not
-written in the language's specification; all of Apple's GPUs so far have them alike (`LAYOUT`), and
-a GPU is asked (`probe`) before they are declared. The specification has the products of 16-bit
-floats added up in float32 ("Metal Shading Language Specification", SIMD-group matrix functions).
+A simdgroup multiplies matrices of 8 x 8 elements, with two elements in each of its 32 lanes. The
+specification of the language does not say which two. All of Apple's GPUs so far have the same
+layout (`LAYOUT`), and a GPU is probed (`probe`) before the units are declared. By the
+specification, products of 16-bit floats are added in float32.
+
+Source: "Metal Shading Language Specification", SIMD-group matrix functions.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ MSL = CDialect(
     memory_types={dtypes.bool: "uchar"},
     vectors=VECTORS,
     functions={
-        # The precise one rounds correctly, whatever the setting of fast math.
+        # the precise one rounds correctly, with and without fast math
         (Ops.SQRT, dtypes.float32): "precise::sqrt({0})",
         (Ops.TRUNC, dtypes.float32): "trunc({0})",
         (Ops.MULACC, dtypes.float32): "fma({0}, {1}, {2})",

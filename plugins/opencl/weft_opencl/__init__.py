@@ -74,7 +74,7 @@ def weft_allocator(device: Device) -> Allocator[Memory]:
 
 @hookimpl
 def weft_renderer(device: OpenCLDevice | OfflineDevice) -> OpenCLRenderer:
-    """OpenCL C as this device speaks it."""
+    """The renderer for the OpenCL C of this device."""
     return OpenCLRenderer(device.facts)
 
 

@@ -106,7 +106,7 @@ class BufferAllocator(Allocator[Memory]):
         return Memory(image, region=(width, height))
 
     def _place(self, memory: Any) -> None:
-        """Drivers may put an allocation off until first use; a lack of memory must show at once."""
+        """Drivers may defer an allocation until first use; a lack of memory must raise at once."""
         self.cl.enqueue_migrate_mem_objects(
             self.device.queue, [memory], self.cl.mem_migration_flags.CONTENT_UNDEFINED
         )
@@ -189,7 +189,7 @@ class BufferAllocator(Allocator[Memory]):
         return handle.window
 
     def link_copy(self, dst: Memory, src: Memory, source: Device, nbytes: int) -> bool:
-        """Within one context: between allocations of a device, whatever it was called."""
+        """Copy within one context: between allocations of one device, under any of its names."""
         if not isinstance(source, OpenCLDevice) or source.context != self.device.context:
             return False
         if dst.region is not None or src.region is not None:
@@ -201,7 +201,7 @@ class BufferAllocator(Allocator[Memory]):
                 self.device.queue, dst.buffer, src.buffer, byte_count=nbytes
             )
             if source is not self.device:
-                copied.wait()  # its queue knows nothing of ours, and may write the source next
+                copied.wait()  # the other queue may write the source next
         except self.cl.Error as error:
             raise failed(error, f"a copy of {nbytes} bytes to {self.device.id}") from error
         return True

@@ -97,7 +97,7 @@ class DriverCompiler:
 
 
 def _locked(device: OpenCLDevice, source: str) -> AbstractContextManager[None]:
-    """Where compilers share files between processes without locks: nobody else has this program."""
+    """For compilers that share files between processes without locks: makes the program unique."""
     return process_lock(source) if device.facts.objects else nullcontext()
 
 

@@ -94,9 +94,9 @@ def choose(locator: str) -> Any:
 
 
 class OpenCLDevice(Device):
-    """One device with its context and its queue, in which everything happens in order.
+    """One device with its context and its in-order queue.
 
-    :ivar facts: what it said of itself.
+    :ivar facts: its properties.
     :ivar handle: the ``pyopencl.Device``.
     :ivar context: shared by all names of this device.
     :ivar queue: in order, with times of events.

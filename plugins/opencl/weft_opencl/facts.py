@@ -1,4 +1,4 @@
-"""What an OpenCL device says of itself, and what weft calls that."""
+"""Device properties: read the properties of an OpenCL device, and derive its capabilities."""
 
 from __future__ import annotations
 
@@ -185,9 +185,9 @@ def _version(text: str) -> tuple[int, ...]:
 
 
 def machine_model(facts: Facts) -> MachineModel:
-    """What the driver says of the machine. It says no throughputs and no latencies.
+    """The machine model from the properties of the driver, which has no throughputs or latencies.
 
-    A processor's cores are left out: its kernels are the same for any number of threads.
+    The cores of a processor are left out: its kernels are the same for any number of threads.
     """
     usual = MachineModel()
     return MachineModel(

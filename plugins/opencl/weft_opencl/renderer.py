@@ -123,7 +123,7 @@ def is_spread(program: LinearProgram) -> bool:
 
 
 def opencl_dialect(facts: Facts) -> CDialect:
-    """OpenCL C as this device speaks it."""
+    """The OpenCL C dialect of this device."""
     plain = CDialect()
     pragmas = ["#pragma OPENCL FP_CONTRACT OFF"]
     if facts.half:
