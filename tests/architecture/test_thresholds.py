@@ -6,12 +6,21 @@ from pathlib import Path
 import pytest
 
 CODEGEN = Path(__file__).parents[2] / "core" / "weft" / "codegen"
-FOLDERS = ("indexing", "memory", "workgroups", "launch_grid")
+FOLDERS = (
+    "analysis", "indexing", "launch_grid", "linearization", "loops", "lowering", "memory", "opt",
+    "vectorization", "workgroups",
+)  # fmt: skip
 NEUTRAL = {0, 1, 2}
 OTHERS = {
-    "indexing/images.py": ({4}, "a pixel has four channels, three loops are strip-mined for them"),
-    "indexing/predicate_simplification.py": ({4}, "rounds of a fixed point"),
+    "indexing/images.py": ({4}, "a pixel has four channels"),
+    "linearization/linear_order.py": ({0.5}, "a place between two others"),
     "memory/operand_staging.py": ({2.5, 4, 5, 62}, "the order of axes; no stride is as long"),
+    "opt/search_space.py": (
+        {4, 5, 6, 7, 8, 12, 16, 32, 64, 128, 256, 512},
+        "amounts that a search tries",
+    ),
+    "vectorization/memory_accesses.py": ({4, 8, 16}, "bytes that asynchronous copies have"),
+    "vectorization/packed_dot.py": ({8, 16, 0xFFFF, 0x10000, 0xFFFF0000}, "bits of a word"),
     "workgroups/bank_padding.py": ({4096}, "entries of a cache"),
     "workgroups/launch_dims.py": ({62}, "no stride is as long"),
     "workgroups/tile_copies.py": ({62}, "no stride is as long"),

@@ -1,7 +1,9 @@
 """Thresholds of the launch-grid strategy, all of them, each with its reason.
 
-What depends on the machine is computed from its model. A model that does not say it is taken for a
-large GPU: its processors, and warps of 32 work items.
+What depends on the machine is computed from its model: processors, and work items of a warp. A
+model that does not say them is taken for a large GPU, with warps of 32 work items. The rest are
+bounds on the search of a tile, ratios of costs, and what all GPUs that weft knows have alike: four
+warp schedulers in a processor, and groups of up to 1024 work items.
 
 Source: Volkov, "Better performance at lower occupancy" (GTC 2010), for the work that hides latency.
 """
