@@ -166,6 +166,8 @@ def log_softmax_flattened(node: Node, x: Tensor, *, axis: int = 1) -> Tensor:
 @operator("Hardmax", since=13)
 def hardmax(node: Node, x: Tensor, *, axis: int = -1) -> Tensor:
     """1 at the first maximum along an axis, else 0."""
+    if 0 in x.shape:
+        return x
     axis = axis % x.ndim
     positions = Tensor.arange(x.shape[axis], device=x.device)
     positions = positions.reshape((-1, *(1,) * (x.ndim - 1 - axis)))
@@ -175,8 +177,9 @@ def hardmax(node: Node, x: Tensor, *, axis: int = -1) -> Tensor:
 @operator("Hardmax")
 def hardmax_flattened(node: Node, x: Tensor, *, axis: int = 1) -> Tensor:
     """1 at the first maximum over all axes from `axis` on, else 0 (opset < 13)."""
-    axes = _trailing_axes(x, axis)
-    flat = x.reshape((*x.shape[: x.ndim - len(axes)], -1))
+    if 0 in x.shape:
+        return x
+    flat = x.reshape((*x.shape[: x.ndim - len(_trailing_axes(x, axis))], -1))
     return hardmax(node, flat).reshape(x.shape)
 
 

@@ -88,3 +88,12 @@ def test_dropout():
     free = by_weft(node_model("Dropout", inputs), inputs)[0]
     assert 0.15 < (free == 0).mean() < 0.35
     assert set(np.unique(free)) == {np.float32(0), np.float32(1 / 0.75)}
+
+
+@pytest.mark.parametrize("op", ["Softmax", "LogSoftmax", "Hardmax"])
+@pytest.mark.parametrize("opset", [11, 21])
+def test_softmax_of_no_elements(op, opset):
+    for shape, axis in (((0, 3), 1), ((2, 0, 3), 1), ((2, 0), -1)):
+        x = np.zeros(shape, np.float32)
+        found = by_weft(node_model(op, [x], opset=opset, axis=axis), [x])[0]
+        assert found.shape == shape
