@@ -22,9 +22,12 @@ from weft.onnx.graph import Graph, Initializer, ModelGraph, Node
 from weft.onnx.implementations import Implementation, Implementations
 from weft.onnx.registry import Operator
 from weft.onnx.values import Constants
+from weft.tensor import Tensor
 
 DEEPEST = 48
 """Levels of subgraphs and functions that may be nested."""
+
+_RANDOM = frozenset({"Bernoulli", "Multinomial", "Dropout"})
 
 
 class Scope:
@@ -62,6 +65,7 @@ class Interpreter:
     """Evaluates the graphs of one model.
 
     :ivar constants: the constants of the model on its device.
+    :ivar is_folding: whether nodes that depend on constants alone are computed once.
     """
 
     def __init__(self, model: ModelGraph, constants: Constants) -> None:
@@ -72,6 +76,8 @@ class Interpreter:
         context.device = constants.device
         context.to_tensor = constants.to_tensor
         context.to_host = constants.to_host
+        self.is_folding = True
+        self._folded: dict[Node, Sequence[Any]] = {}
         self._depth = 0
         self._last_uses: dict[Graph, list[tuple[str, ...]]] = {}
 
@@ -145,8 +151,11 @@ class Interpreter:
         :raises OnnxError: if the operator cannot be run; a WeftError of the operation gets a note.
         """
         values = [scope.get(name) if name else None for name in node.inputs]
+        folded = self._folded.get(node)
         try:
-            results = self._results(node, values, scope)
+            results = folded or self._results(node, values, scope)
+            if folded is None and self.is_folding and _is_constant(node, values):
+                results = self._fold(node, results)
         except OnnxError:
             raise
         except WeftError as error:
@@ -165,6 +174,16 @@ class Interpreter:
         for name, value in zip(node.outputs, results):
             if name:
                 scope.values[name] = value
+
+    def _fold(self, node: Node, results: Sequence[Any]) -> Sequence[Any]:
+        """Compute results that depend on constants alone. They are constants from now on."""
+        if not all(isinstance(each, Tensor) for each in results):
+            return results
+        made = [self.constants.folded(node.op, each) for each in results]
+        if None in made:
+            return results
+        self._folded[node] = made
+        return made
 
     def _results(self, node: Node, values: list[Any], scope: Scope) -> Sequence[Any]:
         found = self.implementations.of(node)
@@ -275,6 +294,13 @@ def _call(operator: Operator, node: Node, values: list[Any], attributes: dict[st
         name = operator.inputs[len(values)]
         raise node.refuse(f"the input {name!r} is missing", "export the model again")
     return operator.function(node, *values, **attributes)
+
+
+def _is_constant(node: Node, values: Sequence[Any]) -> bool:
+    """Whether a node gives the same result at each call: it has constants and nothing else."""
+    is_random = node.op.startswith("Random") or node.op in _RANDOM
+    given = [each for each in values if each is not None]
+    return bool(given) and not is_random and all(isinstance(each, Initializer) for each in given)
 
 
 def _as_tuple(result: Any) -> Sequence[Any]:

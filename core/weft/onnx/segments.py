@@ -135,12 +135,12 @@ class SegmentedInterpreter(Interpreter):
             scope = Scope()
             scope.values.update(graph.initializers)
             scope.values.update({name: decode(each) for name, each in zip(inputs, values)})
-            self._is_traced = True
+            self._is_traced, self.is_folding = True, False
             try:
                 for node in part:
                     self.evaluate(node, scope)
             finally:
-                self._is_traced = False
+                self._is_traced, self.is_folding = False, True
             return [encode(self.resolved(scope.values[name])) for name in outputs]
 
         segment.__name__ = segment.__qualname__ = graph.name or "graph"

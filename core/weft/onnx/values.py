@@ -3,8 +3,8 @@
 A value is a tensor, a NumPy array on the host, a coded tensor (a small type), a list (a sequence),
 or None (an optional without a value).
 
-Constants become tensors once. An array with equal elements becomes a constant of the graph, which
-takes no memory and is folded into kernels. The array of such a tensor is remembered, so that an
+Constants become tensors once. A number, or a row of equal numbers, becomes a constant of the graph,
+which takes no memory and is folded into kernels. The array of such a tensor is remembered: an
 operator that needs its value reads nothing from the device.
 """
 
@@ -28,6 +28,7 @@ SMALL = 64
 _MOST_HOST_INTEGERS = 4096
 _MOST_CACHED = 512
 _MOST_CACHED_BYTES = 1 << 16
+_MOST_FOLDED_BYTES = 1 << 28
 
 
 class Constants:
@@ -71,6 +72,20 @@ class Constants:
             self._tensors[constant] = found
         return found
 
+    def folded(self, name: str, tensor: Tensor) -> Initializer | None:
+        """Compute a tensor that depends on constants alone, and return it as a constant.
+
+        None for a large one, which stays a part of the graph.
+        """
+        if tensor.numel() * tensor.dtype.itemsize > _MOST_FOLDED_BYTES:
+            return None
+        settled = self._settled(tensor.contiguous())
+        dtype = small_types.dtype_name(settled)
+        shape = tuple(int(size) for size in settled.shape)
+        made = Initializer(name, dtype, shape, lambda: np.asarray(settled.numpy()))
+        self._tensors[made] = settled
+        return made
+
     def to_tensor(self, array: np.ndarray) -> Any:
         """Return the tensor of an array on the host. Strings stay arrays."""
         if array.nbytes > _MOST_CACHED_BYTES or array.dtype.kind in "OSU":
@@ -100,7 +115,7 @@ class Constants:
         kind = _storage_dtype(array)
         if kind is None:
             return small_types.from_numpy(array, self.device)
-        if array.size and is_uniform(array):
+        if array.size == 1 or (array.ndim == 1 and array.size and is_uniform(array)):
             one = array.reshape(-1)[0].item()
             tensor = Tensor.full(array.shape, one, dtype=kind, device=self.device)
             return tensor if self.dtype is None else self._settled(tensor)

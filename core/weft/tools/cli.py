@@ -44,6 +44,7 @@ COMMANDS: dict[str, Command] = {
         "weft.tools.commands.replay",
         "keep schedules and kernels, make them again elsewhere",
     ),
+    "run": Command("weft.tools.commands.run", "run an ONNX model, time it, compare it"),
     "viz": Command("weft.tools.commands.viz", "run a program, make a page that shows how"),
 }
 

@@ -212,6 +212,23 @@ def test_gradients_are_those_of_the_graph():
     np.testing.assert_array_equal(found[1], X * X)
 
 
+def test_what_depends_on_constants_alone_is_computed_once():
+    weight = np.arange(200, dtype=np.float32).reshape(2, 100)
+    nodes = [
+        node("Transpose", ["w"], ["t"]),
+        node("ConstantOfShape", ["shape"], ["ones"], value=constant("", [1.0])),
+        node("MatMul", ["x", "ones"], ["a"]),
+        node("Gemm", ["a", "t"], ["y"], transB=1),
+    ]
+    constants = [constant("w", weight), constant("shape", [3, 2], np.int64)]
+    loaded = weft.onnx.load(model(nodes, [value("x", [1, 3])], [value("y")], constants))
+    for _ in range(4):
+        found = loaded(X[None]).y.numpy()
+        np.testing.assert_array_equal(found, X[None] @ np.ones((3, 2)) @ weight)
+    folded = loaded._interpreter._folded
+    assert sorted(each.op for each in folded) == ["Transpose"]
+
+
 def test_errors_name_the_node():
     nodes = [node("Concat", ["x", "w"], ["y"], axis=0, name="join")]
     loaded = weft.onnx.load(model(nodes, [value("x"), value("w")], [value("y")]))
