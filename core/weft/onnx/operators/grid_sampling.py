@@ -38,13 +38,14 @@ def grid_sample(
             "'cubic'; the padding 'zeros', 'border', 'reflection'",
         )
     wide = dtypes.float64 if dtypes.float64 in (grid.dtype, x.dtype) else dtypes.float32
-    corners, is_nearest = bool(align_corners), mode == "nearest"
+    corners = bool(align_corners)
     positions = []
     for axis, size in enumerate(sizes):
         share = (grid[..., len(sizes) - 1 - axis].cast(wide) + 1) / 2
         place = share * (size - 1) if corners else share * size - 0.5
-        place = place.round() if is_nearest else place
-        positions.append(_inside(place, size, corners, "" if is_nearest else padding_mode))
+        if padding_mode == "reflection" and mode != "nearest":
+            place = _reflected(place, size, corners)
+        positions.append(place)
 
     def bound(index: Tensor, size: int) -> Tensor:
         if padding_mode == "border":
@@ -77,24 +78,20 @@ def affine_grid(node: Node, theta: Tensor, size: Any, *, align_corners: int = 0)
 
 def _even_positions(count: int, corners: bool) -> np.ndarray:
     if corners:
-        return np.linspace(-1, 1, count) if count > 1 else np.zeros(count)
+        return np.linspace(-1, 1, count)
     return (np.arange(count) * 2 + 1) / max(count, 1) - 1
 
 
-def _inside(place: Tensor, size: int, corners: bool, padding: str) -> Tensor:
-    """Move positions beyond the border into the image, for border and reflection."""
+def _reflected(place: Tensor, size: int, corners: bool) -> Tensor:
+    """Mirror positions at the borders until they are in the image."""
     low, high = (0.0, size - 1.0) if corners else (-0.5, size - 0.5)
-    beyond = (place < low) | (place > high)
-    if padding == "border":
-        return beyond.where(place.clamp(0, size - 1), place)
-    if padding == "reflection":
-        span = high - low
-        if not span:
-            return place * 0
-        turns = (place - low) / (2 * span)
-        along = (turns - turns.floor()) * (2 * span)
-        return beyond.where(low + (along <= span).where(along, 2 * span - along), place)
-    return place
+    span = high - low
+    if not span:
+        return place * 0
+    turns = (place - low) / (2 * span)
+    along = (turns - turns.floor()) * (2 * span)
+    mirrored = low + (along <= span).where(along, 2 * span - along)
+    return ((place < low) | (place > high)).where(mirrored, place)
 
 
 def _reflected_index(index: Tensor, size: int, corners: bool) -> Tensor:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from weft.base.dtype import dtypes
+from weft.base.interrupts import let_through
 from weft.onnx.graph import Node
 from weft.onnx.operators.resizing_weights import (
     COORDINATES,
@@ -91,7 +92,8 @@ def image_decoder(node: Node, encoded_stream: Any, *, pixel_format: str = "RGB")
     try:
         image = Image.open(io.BytesIO(encoded_stream.tobytes()))
         pixels = np.asarray(image.convert("L" if pixel_format == "Grayscale" else "RGB"))
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        let_through(error)
         return np.zeros((0, 0, 1 if pixel_format == "Grayscale" else 3), np.uint8)
     if pixel_format == "Grayscale":
         return pixels[..., None]

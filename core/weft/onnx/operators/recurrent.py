@@ -130,7 +130,7 @@ def lstm(
     """
     functions = activations_of(
         node, activations, activation_alpha, activation_beta, clip, direction,
-        ("Sigmoid", "Tanh", "Tanh"),
+        ("Sigmoid", "Tanh", "Tanh"), gates=2,
     )  # fmt: skip
 
     def cell(r: Tensor, b: Tensor | None, p: Tensor | None, used: Sequence[Activation]) -> Any:

@@ -28,13 +28,13 @@ _ACTIVATIONS: _Table = {
 
 def activations_of(
     node: Node, names: Sequence[str], alphas: Sequence[float], betas: Sequence[float],
-    clip: float | None, direction: str, default: Sequence[str],
+    clip: float | None, direction: str, default: Sequence[str], gates: int | None = None,
 ) -> list[list[Activation]]:  # fmt: skip
     """Return the functions of each direction.
 
-    alpha and beta are consumed by the functions that have them, in order. `clip` bounds the input
-    of each function.
+    alpha and beta are consumed by the functions that have them, in order.
 
+    :param clip: bound of the inputs of the first `gates` functions of a direction; None: of all.
     :raises OnnxError: for an unknown name, another number of names, or an unknown direction.
     """
     if direction not in ("forward", "reverse", "bidirectional"):
@@ -50,7 +50,11 @@ def activations_of(
             f"{len(default) * directions} of {', '.join(sorted(_ACTIVATIONS))}",
         )
     parameters = iter(alphas), iter(betas)
-    found = [_activation(name.lower(), parameters, clip) for name in wanted]
+    clipped = len(default) if gates is None else gates
+    found = [
+        _activation(name.lower(), parameters, clip if i % len(default) < clipped else None)
+        for i, name in enumerate(wanted)
+    ]
     return [found[i : i + len(default)] for i in range(0, len(found), len(default))]
 
 
