@@ -100,7 +100,7 @@ def _like(sample: Any, parts: list[Any]) -> Any:
 
 
 def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
-    """A batch, with a function applied to whatever in it is no container."""
+    """A batch, with a function applied to every item that is no container."""
     if isinstance(value, Mapping):
         return {key: mapped(each, function) for key, each in value.items()}
     if isinstance(value, tuple | list):

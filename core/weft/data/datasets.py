@@ -152,11 +152,11 @@ class ConcatDataset(Dataset[Any]):
     def __init__(self, datasets: Iterable[Any]) -> None:
         self.datasets = list(datasets)
         if not self.datasets:
-            raise ArgumentError("there is nothing to put together", asked="ConcatDataset([])")
+            raise ArgumentError("there is nothing to concatenate", asked="ConcatDataset([])")
         for each in self.datasets:
             if is_iterable(each):
                 raise ArgumentError(
-                    "a data set without numbers cannot be put together with others",
+                    "a data set without numbers cannot be concatenated with others",
                     asked=f"ConcatDataset with {kind_of(each)}",
                     because="it can only be iterated over",
                     try_="ChainDataset(datasets)",

@@ -1,4 +1,4 @@
-"""Rows of safetensors files as samples, read when they are asked for."""
+"""Rows of safetensors files as samples, read on demand."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _NUMPY = {
 class SafetensorsDataset(Dataset[dict[str, np.ndarray]]):
     """The rows of the tensors of a safetensors file: sample i is a dict of their i-th rows.
 
-    Nothing is read before it is asked for, and a batch reads its rows alone; the file may be larger
-    than memory. bfloat16 is given as float32, which holds each of its values.
+    Rows are read on demand, and a batch reads its own rows alone, so that the file may be larger
+    than memory. bfloat16 is converted to float32, which represents each of its values.
 
     :param path: of the file.
     :param names: of the tensors; None: all.

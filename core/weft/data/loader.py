@@ -26,9 +26,9 @@ class DataLoader:
     The arrays of a batch become tensors on `device`; texts and other objects stay as they are. With
     workers, batches are loaded and copied ahead of time. Leaving the loop early ends the workers.
 
-    The order of an epoch is a function of the seed and the number of the epoch. `state_dict()`
-    says where an iteration is, also in the middle of an epoch, and a loader with that state goes on
-    exactly there.
+    The order of an epoch is a function of the seed and the number of the epoch. `state_dict()` is
+    the position of an iteration, also in the middle of an epoch. A loader with that state continues
+    at exactly that position.
 
     :param dataset: samples by number (`__getitem__` and `__len__`), or an iterable of samples.
     :param batch_size: samples in a batch; None: samples are not joined.
@@ -36,9 +36,9 @@ class DataLoader:
     :param sampler: the numbers of the samples of an epoch, in order.
     :param batch_sampler: lists of numbers, in place of all of batch_size, shuffle, sampler,
         drop_last.
-    :param num_workers: how many load ahead; 0: the main thread loads when a batch is asked for.
+    :param num_workers: the number of workers; 0: the main thread loads each batch on demand.
     :param collate_fn: joins a list of samples; None: `default_collate`.
-    :param pin_memory: as in PyTorch's signature; how memory is staged is the device's affair.
+    :param pin_memory: as in PyTorch's signature; without effect: the device stages memory itself.
     :param drop_last: leave out a last batch that is smaller.
     :param timeout: seconds that a worker may take for a batch; 0: any time.
     :param worker_init_fn: called in each worker with its number.
@@ -191,7 +191,7 @@ class DataLoader:
         return state
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """The next iteration goes on from a state.
+        """Continue from a saved state at the next iteration.
 
         :raises ArgumentError: if it is not one.
         """
@@ -290,7 +290,8 @@ class DataLoader:
             yield batch
 
     def _from_streams(self, workers: Workers, epoch: int) -> Iterator[Any]:
-        """Workers that each iterate over the data set, in turn until all are at their end."""
+        """Batches of workers that each iterate over the data set, round-robin until all have
+        ended."""
         waiting: deque[tuple[int, Future[Any]]] = deque()
         for worker in range(len(workers)):
             workers.restart(worker, epoch)

@@ -1,7 +1,7 @@
-"""In which order the samples of an epoch are taken.
+"""Samplers: the order of the samples of an epoch.
 
-An order is a function of a seed and the number of the epoch: nothing else has to be saved in order
-to go on from the middle of one. `set_epoch` says which epoch the next iteration is of.
+An order is a function of a seed and the number of the epoch, so that these two are sufficient to
+continue in the middle of an epoch. `set_epoch` sets the epoch of the next iteration.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class WeightedRandomSampler(_Random):
         possible = int((self.weights > 0).sum())
         if not replacement and self.num_samples > possible:
             raise ArgumentError(
-                "more samples are asked for than there are",
+                "more samples are requested than there are",
                 asked=f"{num_samples} draws without replacement",
                 because=f"{possible} weights are above 0",
                 try_="replacement=True",

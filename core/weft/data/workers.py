@@ -1,7 +1,7 @@
 """Workers: threads or processes that load batches, each an executor of one.
 
-An exception of a worker is raised where its batch is asked for: by a thread with the frames of the
-thread, by a process with the text of its traceback as the cause.
+An exception of a worker is raised when its batch is requested. An exception of a thread has the
+frames of the thread; an exception of a process has the text of its traceback as the cause.
 """
 
 from __future__ import annotations
@@ -221,15 +221,15 @@ class Workers:
         try:
             return self._executors[worker].submit(function, *arguments)
         except BrokenExecutor:
-            raise _died(worker) from None
+            raise _ended(worker) from None
 
     def result(self, worker: int, future: Future[Any]) -> Any:
-        """What a worker gives, or raises. :raises WorkerError: if it died, or takes too long."""
+        """The result of a worker. :raises WorkerError: if its process ended, or timed out."""
         try:
             self._starts[worker].result(self._timeout)
             return future.result(self._timeout)
         except BrokenExecutor:
-            raise _died(worker) from None
+            raise _ended(worker) from None
         except FutureTimeout:
             if future.done():  # the batch itself raised it
                 raise
@@ -285,7 +285,7 @@ def _check_pickles(*values: Any) -> None:
             ) from error
 
 
-def _died(worker: int) -> WorkerError:
+def _ended(worker: int) -> WorkerError:
     return WorkerError(
         f"worker {worker} died",
         asked="a batch of a worker process",

@@ -13,7 +13,7 @@ from weft.io.windows import Source, TensorIO, from_bytes, not_readable, opened, 
 from weft.tensor import Tensor
 
 MOST_UNPACKED = 1 << 30
-"""How many bytes of compressed entries are unpacked unless more are asked for."""
+"""The default limit of unpacked bytes of compressed entries."""
 
 _STORED, _DEFLATED = 0, 8
 

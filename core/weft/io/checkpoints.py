@@ -65,8 +65,8 @@ def load(path: str | PathLike[str], map_location: Any = None, weights_only: bool
     """Read a file of `save`, with all tensors in memory; also files of `torch.save`, safetensors
     files, .npy and .npz.
 
-    map_location: the device of the tensors; None: the default device. The file may change or vanish
-    afterwards. Nothing that a file says is executed, whatever weights_only.
+    map_location: the device of the tensors; None: the default device. The file may change or be
+    deleted afterwards. No code of a file is executed, for any value of weights_only.
 
     :raises FileError: where the file cannot be read. :raises FormatError: for damaged files.
 
@@ -138,14 +138,14 @@ def _in_memory(obj: Any, device: Any) -> Any:
     return result
 
 
-# ---- what stands around the tensors --------------------------------------------------------------
-# A JSON value stands for itself: null, true, "text". All else is a list whose first item says
+# ---- the structure around the tensors ------------------------------------------------------------
+# null, true and "text" are plain JSON values. Every other value is a list whose first item says
 # what it is: ["tensor", name], ["list", ...], ["tuple", ...], ["dict", [key, value], ...],
 # ["int", "digits"], ["float", "hexadecimal"], ["bytes", "base64"], ["dtype", name].
 
 
 def _described(obj: Any, path: str, tensors: dict[str, Tensor], above: tuple[int, ...]) -> Any:
-    """`obj` as JSON; its tensors are put into `tensors`."""
+    """`obj` as JSON; its tensors are added to `tensors`."""
     if obj is None or isinstance(obj, bool | str):
         return str(obj) if isinstance(obj, str) else obj
     if isinstance(obj, bytes | bytearray):
@@ -211,7 +211,7 @@ def _not_saved(obj: Any, path: str) -> WrongKind:
 
 
 def _built(tree: Any, tensors: Mapping[str, Tensor], depth: int) -> Any:
-    """What a description stands for. :raises ValueError: for one that means nothing."""
+    """The object of a description. :raises ValueError: for an invalid description."""
     if tree is None or isinstance(tree, bool | str):
         return tree
     if not isinstance(tree, list) or not tree or depth > 2 * _MOST_DEPTH:

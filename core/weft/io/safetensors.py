@@ -40,12 +40,11 @@ def safe_load_metadata(source: Source) -> Header:
 
 
 def safe_load(source: Source, device: str | None = None) -> dict[str, Tensor]:
-    """Every tensor of a file by name, lazy: no value is read before it is asked for.
+    """Every tensor of a file by name, lazily: a value is read when it is used.
 
-    Without `device` the tensors stay where the file is stored, except those whose window does not
-    begin at a multiple of their element's size: memory cannot be reinterpreted there, so that these
-    are copied to the default device when they are used. With `device` all are copied there, each
-    when it is used.
+    Without `device`, the tensors stay on the device of the file. A tensor that is not aligned to
+    its element size is an exception: it is copied to the default device when it is used. With
+    `device`, each tensor is copied there when it is used.
 
     Raises FileError when the file cannot be read, FormatError when it is not a safetensors file.
 
@@ -66,13 +65,12 @@ def safe_save(
 ) -> None:
     """Save tensors by name. `metadata` maps text to text.
 
-    The file appears complete or not at all: whatever goes wrong, a file that was there before
-    keeps its content and no half-written one is left; what a process that was killed left behind
-    is removed by the next save of that name. Tensors loaded lazily from the old file stay
-    valid.
+    The write is atomic: after an error, an older file keeps its content, and no incomplete file is
+    left. The next save of the same name removes the temporary file of a killed process. Tensors
+    that were loaded lazily from the old file stay valid.
 
-    Raises ArgumentError for names or metadata the format cannot hold, DTypeError for dtypes it does
-    not know, FileError when the folder cannot be written or the disk is full.
+    Raises ArgumentError for names or metadata that the format cannot represent, DTypeError for
+    dtypes that it lacks, FileError when the folder cannot be written or the disk is full.
 
     >>> from weft import io
     >>> io.safe_save({"w": Tensor([1, 2])}, "w.safetensors", metadata={"made": "by hand"})
@@ -92,7 +90,7 @@ def safe_save(
                 "only tensors can be saved",
                 asked=f"save {name!r}, a {type(tensor).__name__}",
                 because="a safetensors file holds nothing else",
-                try_="wrap it in a Tensor, or put it in the metadata as text",
+                try_="wrap it in a Tensor, or store it in the metadata as text",
             )
     rows = [(name, tensor.dtype, tuple(tensor.shape)) for name, tensor in tensors.items()]
     text, header = build_header(rows, metadata or {})

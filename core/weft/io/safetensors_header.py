@@ -136,7 +136,7 @@ def build_header(
                 "metadata of a safetensors file maps text to text",
                 asked=f"{shown(key)}: {shown(value)}",
                 because="the format has no other values there",
-                try_="turn it into a string, with json.dumps for instance",
+                try_="convert it to a string, with json.dumps for instance",
             )
     table: dict[str, Any] = {_METADATA: dict(metadata)} if metadata else {}
     entries: list[Entry] = []
@@ -304,7 +304,7 @@ def _check_name(name: str) -> None:
 
 
 def _shown(value: Any) -> str:
-    """A value of the file in an error: short, whatever the file holds."""
+    """A value of the file for an error message, shortened."""
     text = ascii(value)
     return text if len(text) <= 80 else f"{text[:60]}... ({len(text)} characters)"
 
@@ -314,5 +314,5 @@ def _refuse(summary: str, because: str) -> NoReturn:
         summary,
         asked="read a safetensors header",
         because=because,
-        try_="copy or download the file again; whatever wrote it may have been interrupted",
+        try_="copy or download the file again; its writer may have been interrupted",
     )

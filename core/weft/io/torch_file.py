@@ -77,7 +77,7 @@ def torch_load(source: Source, device: str | None = None) -> Any:
         raise
     except WeftError:
         raise
-    except Exception as error:  # whatever a damaged file makes the parsers stumble over
+    except Exception as error:  # any error of the parsers, caused by a damaged file
         let_through(error)
         why = f"{type(error).__name__}: {error}"
         raise _foreign(why[:200], called(source)) from None
@@ -88,7 +88,7 @@ def _foreign(because: str, asked: str | None = None) -> FormatError:
         "this is no file of torch.save",
         asked=asked,
         because=because,
-        try_="check where the file came from; safetensors files are read by safe_load",
+        try_="check the origin of the file; safetensors files are read by safe_load",
     )
 
 

@@ -117,7 +117,7 @@ def window(
 
 
 class TensorIO(io.RawIOBase):
-    """A uint8 tensor of shape (n,) as a readable, seekable stream; bytes are read when asked for.
+    """A uint8 tensor of shape (n,) as a readable, seekable stream. Bytes are read on demand.
 
     Raises DTypeError for any other tensor.
 
@@ -151,9 +151,9 @@ class TensorIO(io.RawIOBase):
         return self._at
 
     def read(self, size: int | None = -1) -> bytes:
-        """As many bytes as there are, `size` at most; all without a size.
+        """The remaining bytes, at most `size`; all without a size.
 
-        No memory is taken for more than there are, whatever a file claims.
+        No memory is allocated for more bytes than exist, even if a file declares more.
         """
         rest = max(0, self._size - self._at)
         count = rest if size is None or size < 0 else min(size, rest)

@@ -1,4 +1,4 @@
-"""Kernel scheduling: turn a tensor graph into an ordered list of kernels and copies."""
+"""Kernel scheduling: convert a tensor graph to an ordered list of kernels and copies."""
 
 from __future__ import annotations
 

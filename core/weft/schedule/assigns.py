@@ -51,10 +51,10 @@ def resolve_hazards(
     crossed: frozenset[UOp] = frozenset(),
     is_shared: Callable[[UOp], bool] = lambda buffer: False,
 ) -> dict[UOp, UOp]:
-    """The replacements that put copies of old values where no order of kernels can preserve them.
+    """The replacements that insert copies of old values which no order of kernels can preserve.
 
     crossed: BUFFERs whose versions are copied in any case. is_shared: whether other BUFFERs share
-    the memory. Empty where nothing changes, which is usual.
+    the memory. The result is usually empty.
     """
     writes = pending_writes(sink.toposort(gate=is_pending))
     if not writes:
@@ -233,7 +233,7 @@ def _redirect_readers(order: list[UOp], mixed: set[UOp]) -> dict[UOp, UOp]:
         if is_stored(node):
             done[node] = node
         else:
-            # the target of a write keeps to the version itself, under whatever reshape
+            # the target of a write is the version itself, under any reshape
             src = tuple(
                 (done if node.op is Ops.ASSIGN and position == 0 else read).get(source, source)
                 for position, source in enumerate(node.src)

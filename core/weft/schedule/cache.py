@@ -47,7 +47,7 @@ class ScheduleCache:
             return found
 
     def put(self, structure: Structure, template: ScheduleTemplate) -> None:
-        """Keep a template, unless its structure is larger than all that may be kept."""
+        """Keep a template, unless its structure is larger than the cache."""
         size = len(structure.sources)
         if size > self._most_nodes:
             return

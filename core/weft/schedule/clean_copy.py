@@ -66,7 +66,7 @@ def _is_at_least_as_large(source: UOp, base: UOp) -> bool:
 def redundant_contiguous(node: UOp) -> UOp | None:
     """contiguous(x) -> x   when x has row-major memory of its own already"""
     if node.arg is not None or node.dtype is not node.src[0].dtype:
-        return None  # a copy that was asked for, or an image
+        return None  # a copy that the user requested, or an image
     source = node.src[0]
     return source if source.base.op in MEMORY and is_whole(source) else None
 

@@ -1,4 +1,4 @@
-"""Schedule context: what passes may ask of devices by name, and the settings that matter."""
+"""Schedule context: the device properties that passes use, and the settings of the schedule."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Lookup = Callable[[str], Capabilities]
 
 @dataclass(frozen=True)
 class ScheduleContext:
-    """Handed to every pass; tests give a dict's `__getitem__` as the lookup, and need no device."""
+    """The context of every pass. Tests pass the `__getitem__` of a dict as the lookup."""
 
     capabilities: Lookup
     graph: UOp | None = None
@@ -75,7 +75,7 @@ class ScheduleContext:
     def is_shared(self, buffer: UOp) -> bool:
         """Whether a write to this BUFFER changes the value of other BUFFERs.
 
-        What outlives the process is shared by nature, and written through.
+        Memory that outlives the process is always shared, and written at once.
         """
         if not binding.is_shared(buffer):
             return False

@@ -212,7 +212,7 @@ class AstBuilder:
         return node
 
     def _masked(self, source: UOp, key: tuple[UOp, ShapeTracker]) -> UOp:
-        """The built value of a source, made zero where padding was put around it."""
+        """The built value of a source, with zeros in its padding."""
         built = self.built[key]
         base, st = key
         if source is base or not any(view.mask is not None for view in source.st.views):

@@ -29,7 +29,7 @@ from weft.shape import ShapeTracker
 from weft.uop import BufferView, GroupOp, Kernel, Ops, UOp
 
 _SHORT = 8
-# of long chains, so that asking for every version of one is not quadratic
+# of long chains, so that a query for every version of one is not quadratic
 _under: WeakKeyDictionary[UOp, UOp] = WeakKeyDictionary()
 
 

@@ -122,10 +122,10 @@ def _flip(node: UOp, source: Sharded) -> Sharded | None:
     if not node.arg[shard.axis]:
         return _apply_to_parts(node, source, shard, [node.arg] * len(parts))
     total = shard.bounds[-1]
-    turned = Shard(shard.axis, tuple(total - bound for bound in reversed(shard.bounds)))
+    mirrored = Shard(shard.axis, tuple(total - bound for bound in reversed(shard.bounds)))
     swapped = tuple(map(copied, reversed(parts), source.devices))
-    moved = Sharded(swapped, source.devices, turned)
-    return _apply_to_parts(node, moved, turned, [node.arg] * len(parts))
+    moved = Sharded(swapped, source.devices, mirrored)
+    return _apply_to_parts(node, moved, mirrored, [node.arg] * len(parts))
 
 
 _RULES = {

@@ -101,7 +101,7 @@ def _separate(plan: Plan, ctx: ScheduleContext) -> Plan:
 
 
 def _clean(plan: Plan, ctx: ScheduleContext) -> Plan:
-    """Algebraic simplification: fold constants, remove copies, turn slices into buffer views."""
+    """Algebraic simplification: fold constants, remove copies, make slices buffer views."""
     rules = CLEAN_WITH_IMAGES if any_images() else CLEAN
     plan.cleaned = rewrite_map(plan.clean_sink, rules, ctx.for_graph(plan.clean_sink))
     return plan
@@ -144,7 +144,7 @@ def _edit(plan: Plan, edits: dict[UOp, Edit]) -> dict[UOp, UOp]:
 
 
 def _must_realize(plan: Plan, ctx: ScheduleContext) -> Plan:
-    """Realization: find the values that must be stored whatever is fused."""
+    """Realization: find the values that must be stored before any fusion."""
     plan.realized = must_realize(plan.uses, plan.marks, ctx.prefers_narrow)
     return plan
 

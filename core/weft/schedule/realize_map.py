@@ -1,4 +1,4 @@
-"""Realization: find the values that must be stored whatever is fused.
+"""Realization: find the values that must be stored before any fusion.
 
 These are requested values, inputs of copies and views, and values that an expand would recompute.
 

@@ -89,7 +89,7 @@ def _next_join(
 ) -> UOp | None:
     """The nearest node that every value computed from `start` passes through, element by element.
 
-    relu(x), which reads x twice, is one step: the readers of a value may part, if they meet again.
+    relu(x), which reads x twice, is one step: the paths may split if they join again.
     """
     group, waiting = [start], dict.fromkeys(_elementwise_readers(start, uses) or ())
     while waiting and len(group) <= _WIDEST:

@@ -39,7 +39,7 @@ def empty_values_are_constants(node: UOp) -> UOp | None:
 
 @simplify.rule(UPat((Ops.SHRINK, Ops.PAD), name="node"))
 def hidden_values_are_constants(node: UOp) -> UOp | None:
-    """x -> 0   when masks hide every element of a view, or padding is put around zeros"""
+    """x -> 0   when masks hide every element of a view, or for padding around zeros"""
     if any(view.hides_all for view in node.st.views):
         return constant_like(node, 0)
     if node.op is Ops.PAD and node.src[0].op is not Ops.CONST and constant_of(node) is not None:

@@ -69,7 +69,7 @@ def pushdown_edits(uses: Uses) -> dict[UOp, Edit]:
 def merged_reduces(uses: Uses) -> list[Change]:
     """reduce(moves(reduce(x))) -> reduce(moves(x))   of one kind, the inner one with one reader"""
     found: list[Change] = []
-    # through padding the backward pass of a convolution is one reduce, that adds zeros at the rims
+    # through padding, the backward pass of a convolution is one reduce that adds zeros at borders
     pads = settings.FUSE_CONV_BW
     passable = REARRANGES | {Ops.SHRINK, *((Ops.PAD,) if pads else ())}
     picks = one_hot_selections(uses).picked
