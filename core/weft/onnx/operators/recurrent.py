@@ -135,15 +135,23 @@ def lstm(
 
     def cell(r: Tensor, b: Tensor | None, p: Tensor | None, used: Sequence[Activation]) -> Any:
         gate, inner, outer = used
-        peepholes = (None,) * 3 if p is None else tuple(p.chunk(3))
+        size = r.shape[-1]
+        peepholes = None if p is None else tuple(p.chunk(3))
 
         def step(given: Tensor, states: States) -> States:
             hidden, memory = states
-            parts = (given + hidden @ r.T).chunk(4, 1)
-            through = gate(_peep(parts[0], peepholes[0], memory))
-            kept = 1 - through if input_forget else gate(_peep(parts[2], peepholes[2], memory))
-            memory = kept * memory + through * inner(parts[3])
-            shown = gate(_peep(parts[1], peepholes[1], memory))
+            total = given + hidden @ r.T
+            if peepholes is None:
+                through, shown, kept = gate(total[:, : 3 * size]).chunk(3, 1)
+                memory = _kept(through, kept, input_forget) * memory + through * inner(
+                    total[:, 3 * size :]
+                )
+                return [shown * outer(memory), memory]
+            parts = total.chunk(4, 1)
+            through = gate(parts[0] + peepholes[0] * memory)
+            kept = gate(parts[2] + peepholes[2] * memory)
+            memory = _kept(through, kept, input_forget) * memory + through * inner(parts[3])
+            shown = gate(parts[1] + peepholes[1] * memory)
             return [shown * outer(memory), memory]
 
         return CellParts(None if b is None else b.reshape(2, -1).sum(0), step)
@@ -163,8 +171,9 @@ def _gru_bias(b: Tensor | None, size: int, linear: bool) -> tuple[Tensor | None,
     return of_inputs + early, of_states[2 * size :]
 
 
-def _peep(x: Tensor, weight: Tensor | None, memory: Tensor) -> Tensor:
-    return x if weight is None else x + weight * memory
+def _kept(through: Tensor, forget: Tensor, is_coupled: int) -> Tensor:
+    """How much of the cell state stays: what the forget gate says, or 1 - input gate."""
+    return 1 - through if is_coupled else forget
 
 
 def _layer(
@@ -187,7 +196,8 @@ def _layer(
             recurrence, of_direction(layer.bias), of_direction(layer.peepholes), functions[number]
         )
         given = steps @ layer.weight[number].cast(wide).T
-        given = given if parts.bias is None else given + parts.bias
+        # Steps are windows of one buffer: they share one program, and nothing is copied.
+        given = (given if parts.bias is None else given + parts.bias).contiguous()
         starts = [_start(layer, each, number, recurrence) for each in initial]
         backwards = layer.direction == "reverse" or number == 1
         shown, last = _unrolled(given, starts, parts.step, layer.lengths, backwards)
@@ -219,7 +229,6 @@ def _unrolled(
     count = given.shape[0]
     outputs: list[Tensor] = []
     for place in _places(count, backwards):
-        # In memory of its own each step is the same kernels, which are compiled once.
         moved = [each.contiguous() for each in step(given[place].contiguous(), states)]
         if lengths is None:
             states = moved
