@@ -22,11 +22,11 @@ PAGES = sorted(page for page in DOCS.rglob("*.md") if not BUILT.intersection(pag
 TEXT = {page.relative_to(DOCS).as_posix(): page.read_text(encoding="utf-8") for page in PAGES}
 NOTEBOOKS = sorted(name for name, text in TEXT.items() if "file_format: mystnb" in text)
 SESSIONS = sorted(name for name, text in TEXT.items() if "```pycon" in text)
-WRITTEN_BY_PROGRAMS = {"glossary.md", "operations.md", "settings.md"}
+WRITTEN_BY_PROGRAMS = {"glossary.md", "onnx_operators.md", "operations.md", "settings.md"}
 # Tests of their own run the blocks: unit/test_errors.py, architecture/test_devices_page.py,
-# unit/tools/test_plan_files.py
+# unit/tools/test_plan_files.py, onnx/test_howto_page.py
 RUN_ELSEWHERE = {
-    "errors.md", "howto/write-a-device.md", "howto/compile-for-other-machines.md",
+    "errors.md", "howto/write-a-device.md", "howto/compile-for-other-machines.md", "howto/onnx.md",
 }  # fmt: skip
 OUTSIDE = (
     "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md", "examples/README.md",
