@@ -85,6 +85,7 @@ UNPACKED_PRODUCT = 1.5  # factor of a long product whose operands cannot be pack
 PROFITABLE = 0.7  # largest cost of vectors relative to scalar code: the model may be wrong by that
 TRANSCENDENTAL_OPERATIONS = 20  # of an exponential, logarithm or sine: its polynomial
 DIVISION_OPERATIONS = 8  # of a division or a square root, which are not pipelined
+STORED = 1 / 2  # vectors stored in the time of one that is loaded: there is one port for two
 
 # ---- lengths of loops ----------------------------------------------------------------------------
 
