@@ -316,11 +316,10 @@ class Parser:
         return ValueType()
 
     def _size(self, proto: Any) -> int | str | None:
+        """Convert the size of an axis. Exporters write -1 or "?" for a size that is not known."""
         if proto.HasField("dim_value"):
-            if proto.dim_value < 0:
-                raise self._invalid(f"an axis has the size {proto.dim_value}")
-            return int(proto.dim_value)
-        return proto.dim_param or None
+            return int(proto.dim_value) if proto.dim_value >= 0 else None
+        return proto.dim_param if proto.dim_param not in ("", "?") else None
 
     # ---- constants ------------------------------------------------------------------------------
 

@@ -24,6 +24,13 @@ def test_inputs_and_outputs_have_types():
     assert parsed.opsets == {"": 21}
 
 
+def test_sizes_of_minus_one_and_question_marks_are_unknown():
+    made = relu()
+    rows, columns = made.graph.input[0].type.tensor_type.shape.dim
+    rows.dim_param, columns.dim_value = "?", -1
+    assert parse(made).graph.inputs[0].shape == (None, None)
+
+
 @pytest.mark.parametrize(
     ("attribute", "expected"),
     [
