@@ -226,7 +226,7 @@ class FloatInfo:
 
     @property
     def precision(self) -> int:
-        """Decimal digits that are kept, whatever they are."""
+        """The number of decimal digits that every value keeps."""
         return int(-math.log10(self.eps))
 
     @property

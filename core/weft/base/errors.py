@@ -183,7 +183,7 @@ class ExchangeError(WeftError, BufferError, ValueError):
 
 
 class WorkerError(WeftError, RuntimeError):
-    """A worker that loads data died, or did not answer in time."""
+    """A worker that loads data ended unexpectedly, or did not answer in time."""
 
 
 class FileError(WeftError, OSError):

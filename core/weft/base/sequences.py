@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def prod(values: Iterable[Any]) -> Any:
-    """The product; 1 of nothing. Works on whatever `*` works on, symbolic sizes included."""
+    """The product of the items; 1 if there are none. Items may be any type with `*`."""
     return math.prod(values)
 
 

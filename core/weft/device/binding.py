@@ -74,7 +74,7 @@ def buffer_of(node: UOp) -> Buffer:
         raise ArgumentError(
             "a value in shards has one buffer per device",
             asked=f"the buffer of a node on {device}",
-            try_="ask for one shard",
+            try_="read the buffer of one shard",
         )
     buffer = Buffer(device, node.arg, node.dtype)
     _set_buffer(node, buffer)

@@ -74,7 +74,7 @@ def weft_renderer(device: Device) -> Renderer | None:  # *
 
 @hookspec(firstresult=True)
 def weft_compiler(device: Device) -> Compiler | None:  # *
-    """The compiler, which turns source into bytes. Its fingerprint keys the disk cache."""
+    """The compiler of source to bytes. Its fingerprint is a part of the key of the disk cache."""
 
 
 @hookspec(firstresult=True)

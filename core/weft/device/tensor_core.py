@@ -18,10 +18,10 @@ Step = tuple[int, int]
 
 @dataclass(frozen=True)
 class FragmentLayout:
-    """Where one operand's elements sit.
+    """The positions of the elements of one operand.
 
-    :param lane: per bit of the lane's number, lowest first, the (row, column) step that bit adds.
-    :param element: per bit of the element's number within its lane, likewise.
+    :param lane: for each bit of the lane number, lowest first, the (row, column) step of that bit.
+    :param element: the same for each bit of the element number within its lane.
     """
 
     lane: tuple[Step, ...]
@@ -37,8 +37,8 @@ class FragmentLayout:
         return row, column
 
     def covers(self, rows: int, columns: int) -> bool:
-        """Whether every (row, column) of a ``rows x columns`` fragment is met (several lanes may
-        hold the same element), and none outside it."""
+        """Whether the layout has every (row, column) of a ``rows x columns`` fragment, and no other
+        position. Several lanes may hold the same element."""
         met = {
             self.coordinate(lane, element)
             for lane in range(1 << len(self.lane))

@@ -158,7 +158,7 @@ class MultiHeadAttention(Module):
             raise ShapeError(
                 "a mask of three axes does not say which the heads are",
                 asked=f"attn_mask of {mask.shape}",
-                because="it meets (batch, heads, length, other length)",
+                because="it must broadcast with (batch, heads, length, other length)",
                 try_="unsqueeze(1) for one mask per sample, unsqueeze(0) for one per head",
             )
         if padding is None:

@@ -1,7 +1,7 @@
 """Graph traversal: the node list of a kernel, and bottom-up rewriting in one pass over it.
 
-Most passes find nothing to do and leave the kernel as it is. The node list of the last kernel is
-cached until code generation of the kernel ends.
+Most passes change nothing in a kernel. The node list of the last kernel is therefore cached until
+code generation of the kernel ends.
 
 Source: F. Baader, T. Nipkow, 'Term Rewriting and All That' (1998); MLIR's walk-based pattern driver
 is a rewriter of this kind.
