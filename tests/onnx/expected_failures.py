@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 _RANDOM = "its expected values are random numbers of NumPy's generator"
+_FLOAT16 = (
+    "weft rounds a softmax of float16 once, correctly; NumPy rounds each step, and the tolerance is "
+    "one bit"
+)
 _COMPARISON = "the comparison takes the length of an array without axes, which has none"
 
 EXPECTED_FAILURES = {
+    "test_attention_4d_causal_fp16_expanded": _FLOAT16,
     "test_bernoulli": _RANDOM,
     "test_bernoulli_double": _RANDOM,
     "test_bernoulli_double_expanded": _RANDOM,

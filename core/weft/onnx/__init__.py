@@ -9,6 +9,7 @@ The package `onnx` parses the files: `pip install "weft[onnx]"`.
 from __future__ import annotations
 
 from weft.onnx.errors import ModelFormatError, OnnxError, UnsupportedOperators
+from weft.onnx.graph import ValueInfo
 from weft.onnx.model import Model, Outputs, load
 from weft.onnx.registry import register
 
@@ -18,6 +19,7 @@ __all__ = [
     "OnnxError",
     "Outputs",
     "UnsupportedOperators",
+    "ValueInfo",
     "load",
     "register",
 ]

@@ -25,8 +25,7 @@ from weft.base import trace
 from weft.base.errors import ArgumentError, CapabilityError, FileError, WeftError
 from weft.base.interrupts import let_through
 from weft.base.text import human_time
-from weft.onnx import Model, Outputs, load
-from weft.onnx.graph import ValueInfo
+from weft.onnx import Model, Outputs, ValueInfo, load
 from weft.tensor import Tensor
 from weft.tools.bench import table
 from weft.tools.bench.meter import EVENTS, Meter
