@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _RANDOM = "its expected values are random numbers of NumPy's generator"
 _FLOAT16 = (
-    "weft rounds a softmax of float16 once, correctly; NumPy rounds each step, and the tolerance is "
+    "weft rounds a softmax of float16 once, NumPy rounds each step, and the tolerance is less than "
     "one bit"
 )
 _COMPARISON = "the comparison takes the length of an array without axes, which has none"
