@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from weft.base.dtype import DType
 from weft.base.promotion import sum_acc_dtype
 from weft.onnx.graph import Node
 from weft.onnx.operators.recurrent_activations import Activation, activations_of
@@ -18,7 +19,18 @@ from weft.tensor import Tensor
 
 States = list[Tensor]
 Step = Callable[[Tensor, States], States]
-Cell = Callable[[Tensor, "Tensor | None", "Tensor | None", Sequence[Activation]], "CellParts"]
+Cell = Callable[["Weights", "Tensor | None", "Tensor | None", Sequence[Activation]], "CellParts"]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A matrix of weights: (gates * hidden, inputs)."""
+
+    matrix: Tensor
+
+    def times(self, x: Tensor) -> Tensor:
+        """Return the product of rows with the weights: x @ matrix.T."""
+        return x @ self.matrix.T
 
 
 @dataclass(frozen=True)
@@ -48,6 +60,11 @@ class Layer:
     hidden_size: int | None
     peepholes: Tensor | None = None
 
+    def weights(self, number: int, dtype: DType) -> tuple[Weights, Weights]:
+        """Return the weights of the inputs and of the hidden states of a direction."""
+        weight, recurrence = self.weight[number], self.recurrence[number]
+        return Weights(weight.cast(dtype)), Weights(recurrence.cast(dtype))
+
 
 @operator("RNN", since=7)
 def rnn(
@@ -62,9 +79,9 @@ def rnn(
         node, activations, activation_alpha, activation_beta, clip, direction, ("Tanh",)
     )
 
-    def cell(r: Tensor, b: Tensor | None, p: Tensor | None, used: Sequence[Activation]) -> Any:
+    def cell(r: Weights, b: Tensor | None, p: Tensor | None, used: Sequence[Activation]) -> Any:
         def step(given: Tensor, states: States) -> States:
-            return [used[0](given + states[0] @ r.T)]
+            return [used[0](given + r.times(states[0]))]
 
         return CellParts(None if b is None else b.reshape(2, -1).sum(0), step)
 
@@ -89,22 +106,22 @@ def gru(
         node, activations, activation_alpha, activation_beta, clip, direction, ("Sigmoid", "Tanh")
     )
 
-    def cell(r: Tensor, b: Tensor | None, p: Tensor | None, used: Sequence[Activation]) -> Any:
-        size = r.shape[-1]
+    def cell(r: Weights, b: Tensor | None, p: Tensor | None, used: Sequence[Activation]) -> Any:
+        size = r.matrix.shape[-1]
         bias, late = _gru_bias(b, size, bool(linear_before_reset))
 
         def step(given: Tensor, states: States) -> States:
             hidden = states[0]
             if linear_before_reset:
-                product = hidden @ r.T
+                product = r.times(hidden)
                 gates = used[0](given[:, : 2 * size] + product[:, : 2 * size])
                 update, reset = gates.chunk(2, 1)
                 own = product[:, 2 * size :] if late is None else product[:, 2 * size :] + late
                 new = used[1](given[:, 2 * size :] + reset * own)
             else:
-                gates = used[0](given[:, : 2 * size] + hidden @ r[: 2 * size].T)
+                gates = used[0](given[:, : 2 * size] + hidden @ r.matrix[: 2 * size].T)
                 update, reset = gates.chunk(2, 1)
-                new = used[1](given[:, 2 * size :] + (reset * hidden) @ r[2 * size :].T)
+                new = used[1](given[:, 2 * size :] + (reset * hidden) @ r.matrix[2 * size :].T)
             return [(1 - update) * new + update * hidden]
 
         return CellParts(bias, step)
@@ -133,14 +150,27 @@ def lstm(
         ("Sigmoid", "Tanh", "Tanh"), gates=2,
     )  # fmt: skip
 
-    def cell(r: Tensor, b: Tensor | None, p: Tensor | None, used: Sequence[Activation]) -> Any:
+    layer = Layer(node, x, w, r, b, sequence_lens, direction, layout, hidden_size, p)
+    return lstm_layer(layer, [initial_h, initial_c], functions, input_forget)
+
+
+def lstm_layer(
+    layer: Layer, initial: Sequence[Tensor | None], functions: Sequence[Sequence[Activation]],
+    input_forget: int,
+) -> tuple[Tensor, ...]:  # fmt: skip
+    """Run an LSTM: Y, Y_h and Y_c.
+
+    :param functions: for each direction those of the gates, of the cell and of the output.
+    """
+
+    def cell(r: Weights, b: Tensor | None, p: Tensor | None, used: Sequence[Activation]) -> Any:
         gate, inner, outer = used
-        size = r.shape[-1]
+        size = r.matrix.shape[-1]
         peepholes = None if p is None else tuple(p.chunk(3))
 
         def step(given: Tensor, states: States) -> States:
             hidden, memory = states
-            total = given + hidden @ r.T
+            total = given + r.times(hidden)
             if peepholes is None:
                 through, shown, kept = gate(total[:, : 3 * size]).chunk(3, 1)
                 memory = _kept(through, kept, input_forget) * memory + through * inner(
@@ -156,8 +186,7 @@ def lstm(
 
         return CellParts(None if b is None else b.reshape(2, -1).sum(0), step)
 
-    layer = Layer(node, x, w, r, b, sequence_lens, direction, layout, hidden_size, p)
-    return _layer(layer, 4, [initial_h, initial_c], cell, functions)
+    return _layer(layer, 4, initial, cell, functions)
 
 
 def _gru_bias(b: Tensor | None, size: int, linear: bool) -> tuple[Tensor | None, Tensor | None]:
@@ -191,14 +220,14 @@ def _layer(
         def of_direction(each: Tensor | None, number: int = number) -> Tensor | None:
             return None if each is None else each[number].cast(wide)
 
-        recurrence = layer.recurrence[number].cast(wide)
+        of_inputs, recurrence = layer.weights(number, wide)
         parts = cell(
             recurrence, of_direction(layer.bias), of_direction(layer.peepholes), functions[number]
         )
-        given = steps @ layer.weight[number].cast(wide).T
+        given = of_inputs.times(steps)
         # Steps are windows of one buffer: they share one program, and nothing is copied.
         given = (given if parts.bias is None else given + parts.bias).contiguous()
-        starts = [_start(layer, each, number, recurrence) for each in initial]
+        starts = [_start(layer, each, number, wide) for each in initial]
         backwards = layer.direction == "reverse" or number == 1
         shown, last = _unrolled(given, starts, parts.step, layer.lengths, backwards)
         outputs.append(shown)
@@ -211,12 +240,12 @@ def _layer(
     return (y.cast(kind), *(each.cast(kind) for each in finals))
 
 
-def _start(layer: Layer, initial: Tensor | None, number: int, like: Tensor) -> Tensor:
+def _start(layer: Layer, initial: Tensor | None, number: int, dtype: DType) -> Tensor:
     """The first state of a direction: (batch, hidden)."""
     if initial is not None:
-        return (initial[:, number] if layer.layout else initial[number]).cast(like.dtype)
+        return (initial[:, number] if layer.layout else initial[number]).cast(dtype)
     batch = layer.x.shape[0 if layer.layout else 1]
-    return Tensor.zeros(batch, like.shape[-1], dtype=like.dtype, device=like.device)
+    return Tensor.zeros(batch, layer.recurrence.shape[-1], dtype=dtype, device=layer.x.device)
 
 
 def _unrolled(
