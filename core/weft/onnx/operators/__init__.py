@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from functools import cache
 
 
+@cache
 def register_all() -> None:
     """Import each module of this package: they register their operators."""
     for module in pkgutil.iter_modules(__path__):
