@@ -16,6 +16,7 @@ import numpy as np
 
 from weft.base.dtype import dtypes, to_dtype
 from weft.base.errors import DTypeError, FileError
+from weft.base.interrupts import let_through
 from weft.base.regular_file import check_regular
 from weft.onnx.errors import ModelFormatError
 from weft.onnx.graph import Initializer
@@ -87,6 +88,7 @@ class ExternalData:
             check_regular(path)
             return os.stat(path).st_size
         except OSError as error:
+            let_through(error)
             raise FileError.of(
                 error, "external data of the model cannot be read", path=path,
                 asked=f"load {self._label}", try_="put the file beside the model",

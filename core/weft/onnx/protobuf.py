@@ -131,6 +131,7 @@ def _bytes_of(source: Source) -> tuple[bytes, str, str | None]:
         with open(path, "rb") as file:
             return file.read(), path, os.path.dirname(os.path.abspath(path))
     except OSError as error:
+        let_through(error)
         raise FileError.of(
             error, "the model cannot be read", path=path, asked=f"load {path}",
             try_="check the path and the permissions",
