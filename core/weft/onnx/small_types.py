@@ -235,16 +235,15 @@ def dtype_name(value: Tensor | Coded) -> str:
     """Return the name of the element type as `graph.ELEMENT_TYPES` and NumPy spell it."""
     if isinstance(value, Coded):
         return value.kind.name
-    for name, dtype in _STORED.items():
-        if value.dtype is dtype:
-            return name
-    return next(name for name in _NATIVE_NAMES if dtypes.to_dtype(name) is value.dtype)
+    return _NAMES[value.dtype]
 
 
 _NATIVE_NAMES = (
     "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16",
     "bfloat16", "float32", "float64",
 )  # fmt: skip
+_NAMES = {dtypes.to_dtype(name): name for name in _NATIVE_NAMES}
+_NAMES |= {dtype: name for name, dtype in _STORED.items()}
 
 
 def cast(
