@@ -79,11 +79,13 @@ class Interpreter:
         self.is_folding = True
         self._folded: dict[Node, Sequence[Any]] = {}
         self._depth = 0
+        self._prepared: set[Graph] = set()
         self._last_uses: dict[Graph, list[tuple[str, ...]]] = {}
 
     def run(self, graph: Graph, inputs: Sequence[Any], outer: Scope | None = None) -> list[Any]:
         """Return the outputs of a graph for its inputs, in the order of the graph."""
         scope = self.scope_of(graph, inputs, outer)
+        self._prepare(graph)
         self._depth += 1
         try:
             if self._depth > DEEPEST:
@@ -97,6 +99,14 @@ class Interpreter:
             return [self.resolved(scope.get(each.name)) for each in graph.outputs]
         finally:
             self._depth -= 1
+
+    def _prepare(self, graph: Graph) -> None:
+        """Make the constants that the nodes of a graph use, before its first evaluation."""
+        if graph not in self._prepared:
+            self._prepared.add(graph)
+            used = dict.fromkeys(name for node in graph.nodes for name in node.inputs)
+            constants = graph.initializers
+            self.constants.prepare(constants[name] for name in used if name in constants)
 
     def run_main(self, graph: Graph, values: Mapping[str, Any]) -> list[Any]:
         """Return the outputs of the main graph for inputs by name. Inputs with a default may be

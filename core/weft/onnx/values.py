@@ -11,6 +11,7 @@ operator that needs its value reads nothing from the device.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,10 @@ class Constants:
         """Whether a constant is a value on the host: it is small, or looks like shapes or axes."""
         if constant.dtype == "string" or constant.size <= SMALL:
             return True
-        is_integer = constant.dtype in ("int64", "int32")
-        return is_integer and len(constant.shape) == 1 and constant.size <= _MOST_HOST_INTEGERS
+        return self._looks_like_a_shape(constant) and constant.size <= _MOST_HOST_INTEGERS
+
+    def _looks_like_a_shape(self, constant: Initializer) -> bool:
+        return constant.dtype in ("int64", "int32") and len(constant.shape) <= 1
 
     def array(self, constant: Initializer) -> np.ndarray:
         """Return a constant as an array. Values on the host are kept, others are read again."""
@@ -65,12 +68,20 @@ class Constants:
         """Return a constant as a tensor, which is made at the first call."""
         found = self._tensors.get(constant)
         if found is None:
-            if constant.tensor is not None and not self.is_on_host(constant):
-                found = self._settled(constant.tensor().to(self.device))
-            else:
-                found = self._made(self.array(constant))
-            self._tensors[constant] = found
+            found = self._tensors[constant] = _realized(self._recorded(constant))
         return found
+
+    def prepare(self, constants: Iterable[Initializer]) -> None:
+        """Make the tensors of the weights among constants. One schedule copies all of them."""
+        new = {
+            each: self._recorded(each)
+            for each in constants
+            if each not in self._tensors and not (each.size == 1 or self._looks_like_a_shape(each))
+        }
+        tensors = [each for each in new.values() if isinstance(each, Tensor)]
+        if tensors:
+            Tensor.realize(*tensors)
+        self._tensors.update(new)
 
     def folded(self, name: str, tensor: Tensor) -> Initializer | None:
         """Compute a tensor that depends on constants alone, and return it as a constant.
@@ -79,7 +90,7 @@ class Constants:
         """
         if tensor.numel() * tensor.dtype.itemsize > _MOST_FOLDED_BYTES:
             return None
-        settled = self._settled(tensor.contiguous())
+        settled = self._converted(tensor.contiguous()).realize()
         dtype = small_types.dtype_name(settled)
         shape = tuple(int(size) for size in settled.shape)
         made = Initializer(name, dtype, shape, lambda: np.asarray(settled.numpy()))
@@ -109,7 +120,17 @@ class Constants:
             return small_types.to_numpy(value), True
         return (np.asarray(value.numpy()), True) if isinstance(value, Tensor) else (None, False)
 
+    def _recorded(self, constant: Initializer) -> Any:
+        """Return the value of a constant. A tensor is not computed yet."""
+        if constant.tensor is not None and not self.is_on_host(constant):
+            return self._converted(constant.tensor().to(self.device))
+        return self._of_array(self.array(constant))
+
     def _made(self, array: np.ndarray) -> Any:
+        return _realized(self._of_array(array))
+
+    def _of_array(self, array: np.ndarray) -> Any:
+        """Return the value of an array. A tensor is not computed yet."""
         if array.dtype.kind in "OSU":
             return array
         kind = _storage_dtype(array)
@@ -117,15 +138,18 @@ class Constants:
             return small_types.from_numpy(array, self.device)
         if array.size == 1 or (array.ndim == 1 and array.size and is_uniform(array)):
             one = array.reshape(-1)[0].item()
-            tensor = Tensor.full(array.shape, one, dtype=kind, device=self.device)
-            return tensor if self.dtype is None else self._settled(tensor)
-        return self._settled(Tensor(np.ascontiguousarray(array), device=self.device))
+            return self._converted(Tensor.full(array.shape, one, dtype=kind, device=self.device))
+        return self._converted(Tensor(np.ascontiguousarray(array), device=self.device))
 
-    def _settled(self, tensor: Tensor) -> Tensor:
-        """Convert float32 to the model's dtype, and compute the value now."""
-        if self.dtype is not None and tensor.dtype == dtypes.float32:
-            tensor = tensor.cast(self.dtype)
-        return tensor.realize()
+    def _converted(self, tensor: Tensor) -> Tensor:
+        """Convert float32 to the model's dtype."""
+        if self.dtype is None or tensor.dtype != dtypes.float32:
+            return tensor
+        return tensor.cast(self.dtype)
+
+
+def _realized(value: Any) -> Any:
+    return value.realize() if isinstance(value, Tensor) else value
 
 
 def is_uniform(array: np.ndarray) -> bool:

@@ -7,6 +7,7 @@ import weft.onnx
 from helpers.onnx_models import BOOL, INT64, constant, graph, helper, model, node, onnx, value
 from weft.base.errors import WeftError
 from weft.onnx import OnnxError
+from weft.tensor import Tensor
 
 X = np.asarray([1, -2, 3], np.float32)
 
@@ -251,3 +252,19 @@ def test_equal_elements_become_constants_and_values_are_remembered():
     assert constants.to_tensor(array) is constants.to_tensor(array.copy())
     found, is_read = constants.to_host(constants.to_tensor(array))
     assert found.tolist() == [0, 1, 2] and not is_read
+
+
+def test_weights_are_copied_to_the_device_by_one_schedule(monkeypatch):
+    weights = [constant(f"w{i}", np.arange(6.0).reshape(2, 3) + i) for i in range(4)]
+    shape = constant("shape", [3, 2], np.int64)
+    nodes = [node("Add", [f"y{i}" if i else "x", f"w{i}"], [f"y{i + 1}"]) for i in range(4)]
+    nodes.append(node("Reshape", ["y4", "shape"], ["y"]))
+    loaded = weft.onnx.load(model(nodes, [value("x", [2, 3])], [value("y")], [*weights, shape]))
+    counts = []
+    realize = Tensor.realize
+    monkeypatch.setattr(
+        Tensor, "realize", lambda *tensors: counts.append(len(tensors)) or realize(*tensors)
+    )
+    result = loaded(np.zeros((2, 3), np.float32))[0]
+    assert counts == [4, 1]
+    assert result.shape == (3, 2) and result.tolist()[0] == [6.0, 10.0]
