@@ -36,12 +36,14 @@ class Case:
     :ivar package: the package that holds it. :ivar path: its path in the package.
     :ivar inputs: makes the inputs of a call.
     :ivar states: the inputs that are outputs of the call before: input name to output name.
+    :ivar tolerance: the largest difference that is due to the rounding of sums.
     """
 
     package: str
     path: str
     inputs: Callable[[], Inputs]
     states: Mapping[str, str] = field(default_factory=dict)
+    tolerance: float = 1e-4
 
     def file(self) -> Path | None:
         """Return the file of the model; None if its wheel is not installed."""
@@ -155,6 +157,8 @@ CASES: dict[str, Case] = {
     "basic-pitch": Case(
         "basic_pitch", "saved_models/icassp_2022/nmp.onnx",
         lambda: {"serving_default_input_2:0": tune(43_844, 22_050).reshape(1, -1, 1)},
+        # Logarithms of powers near zero. In float64, ONNX Runtime differs by 5e-4, weft by 1e-4.
+        tolerance=2e-3,
     ),
     "ddddocr": Case(
         "ddddocr", "common.onnx", lambda: {"input1": rendered_text(160, 64, 1, "w3ft")}
@@ -182,7 +186,11 @@ CASES |= {name.replace("_", " "): _light(name) for name in LIGHT}
 
 
 def _write_with_weights(file: Path, to: Path) -> None:
-    """Write a model whose ConstantOfShape nodes are random constants."""
+    """Write a model whose ConstantOfShape nodes are random constants.
+
+    What its last Softmax reads is an output, too: the differences of saturated probabilities are
+    zero.
+    """
     import onnx
 
     model = onnx.load(file)
@@ -201,6 +209,8 @@ def _write_with_weights(file: Path, to: Path) -> None:
         array = _weights(new, tuple(shapes[node.input[0]]), name in scales)
         graph.initializer.append(onnx.numpy_helper.from_array(array, name))
         graph.node.remove(node)
+    softmax = [node for node in graph.node if node.op_type == "Softmax"]
+    graph.output.extend(onnx.helper.make_empty_tensor_value_info(node.input[0]) for node in softmax)
     onnx.save(model, to)
 
 

@@ -36,7 +36,6 @@ cases = _benchmark_module("onnx_model_cases")
 SMALL = ("magika", "silero-vad", "OCR direction")
 NAMES = [*SMALL, *(name for name in cases.CASES if name not in SMALL)][: examples(len(SMALL))]
 NEEDS_PILLOW = ("OCR", "ddddocr")
-TOLERANCE = 1e-4
 STEPS = 4
 
 
@@ -70,7 +69,7 @@ def test_outputs_are_those_of_onnxruntime(name, tmp_path):
         expected, got = theirs({**inputs, **states[0]}), mine({**inputs, **states[1]})
         assert list(got) == list(expected)
         arrays = {name: each.numpy() for name, each in got.items()}
-        assert cases.largest_difference(arrays, expected) < TOLERANCE
+        assert cases.largest_difference(arrays, expected) < case.tolerance
         for each, outputs in zip(states, (expected, got), strict=True):
             each.update({name: outputs[output] for name, output in case.states.items()})
 
