@@ -1,6 +1,6 @@
 """Generic choice of loop transformations: vectors, unrolling, or what suits a launch grid.
 
-For targets that bring no strategy. A target with a launch grid gets the strategy in `launch_grid/`.
+For targets without a strategy. A target with a launch grid gets the strategy in `launch_grid/`.
 Any other gets a few rules that need no cost model:
 
 1. Where arithmetic has vectors, the innermost loop along which every access is contiguous or

@@ -1,7 +1,7 @@
 """From the AST of one kernel to the linear program that a renderer is given.
 
 The generic passes in their order, and the functions with which a strategy composes its own list.
-Code generation is given a Target and knows no device. A target may bring its own passes and its own
+Code generation is given a Target and knows no device. A target may have its own passes and its own
 choice of optimisations (`Target.passes`, `Target.choose`).
 """
 
@@ -142,7 +142,7 @@ PASSES = (
 
 
 def generic_passes() -> tuple[Pass, ...]:
-    """The passes of a target that brings none, in their order."""
+    """Return the passes of a target without its own, in their order."""
     return PASSES
 
 

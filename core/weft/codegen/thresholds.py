@@ -2,8 +2,8 @@
 
 What depends on the machine is computed from its model (`MachineModel`), by functions. The rest
 bounds the size of code and the time of compilation, or follows from the form of a technique. Those
-of the launch-grid strategy are in `launch_grid/thresholds.py`, those of a plugin's strategy beside
-it.
+of the launch-grid strategy are in `launch_grid/thresholds.py`, those of a plugin's strategy in
+the plugin.
 
 Source: Allen & Kennedy, "Optimizing Compilers for Modern Architectures" (2001), for register
 blocking; sound because no threshold changes what a kernel computes.
@@ -24,7 +24,7 @@ MIN_TERMS = 4  # fewer do not amortize the initialization of the local array
 # ---- work-groups -------------------------------------------------------------------------------
 
 ONE_STEP = 16  # partial results that every work item adds up; more are added up in two steps
-PRIVATE_ELEMENTS = 32  # of a row that one work item keeps in registers, beside its accumulators
+PRIVATE_ELEMENTS = 32  # of a row that one work item keeps in registers, besides its accumulators
 ACCESS_BYTES = 16  # of the widest access where a device declares no vector widths
 ASYNC_BYTES = 8  # of an asynchronous copy of several elements, at least: shorter ones are too many
 
@@ -33,7 +33,7 @@ ASYNC_BYTES = 8  # of an asynchronous copy of several elements, at least: shorte
 MOST_OPERATIONS = 128  # operations of a kernel, beyond which unrolling only makes code long
 MOST_INSTANCES = 1024  # values of one node in a loop body, to bound the time of compilation ...
 MOST_LANES = 4096  # ... and the lanes of all of them
-ON_CHIP = 1 / 8  # of the second-level cache: all copies of one local array
+LOCAL_ARRAY = 1 / 8  # of the second-level cache: all copies of one local array
 FEWEST_COLUMNS = 4  # of a part of a matrix that is transposed: with two, a row is half a load
 FEWEST_SCANNED = 4  # lanes of a prefix scan, whose steps cost as much as additions of fewer
 SHUFFLE_BYTES = 16  # of a register, within which interleaving is one instruction without a table
@@ -54,9 +54,9 @@ FEW_VALUES = 16  # ... but a body may have so many values in any case
 SHORT_LOOP = 16  # iterations of a loop that may be unrolled whole
 
 
-def on_chip_bytes(machine: MachineModel) -> int:
-    """The most bytes of all copies of one local array, which stay in the second-level cache."""
-    return int(ON_CHIP * machine.l2_bytes)
+def local_array_bytes(machine: MachineModel) -> int:
+    """Return the most bytes of all copies of one local array, so that they stay in the L2 cache."""
+    return int(LOCAL_ARRAY * machine.l2_bytes)
 
 
 def tile_side(machine: MachineModel) -> int:

@@ -5,7 +5,7 @@ import pytest
 from weft.base.dtype import dtypes
 from weft.codegen.thresholds import (
     ACCESS_BYTES,
-    on_chip_bytes,
+    local_array_bytes,
     tile_side,
     vector_lanes,
     widest_access,
@@ -33,5 +33,5 @@ def test_the_widest_access_is_that_of_any_dtype():
 def test_thresholds_follow_the_model(registers, nbytes, l2_bytes, expected):
     model = MachineModel(l2_bytes=l2_bytes)
     machine = ComputeCaps(vector_registers=registers, vector_bytes=nbytes, machine=model).machine
-    assert (tile_side(machine), vector_lanes(machine), on_chip_bytes(machine)) == expected
+    assert (tile_side(machine), vector_lanes(machine), local_array_bytes(machine)) == expected
     assert tile_side(machine) ** 2 <= registers

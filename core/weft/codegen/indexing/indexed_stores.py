@@ -1,4 +1,4 @@
-"""Scatter: turn a reduction over indexed terms into indexed stores to the output.
+"""Scatter: convert a reduction over indexed terms to indexed stores to the output.
 
     for v: out[v] = last t with at(t) == v, if there is one ? f(t) : old(v)
 ->  for v: out[v] = old(v); for t: if 0 <= at(t) < n: out[at(t)] = f(t)

@@ -45,6 +45,7 @@ from weft.codegen.memory import operand_staging
 from weft.codegen.opt import legality, tensor_cores
 from weft.codegen.opt.legality import illegal, require
 from weft.codegen.opt.opts import Opt, OptError, OptKind
+from weft.codegen.vectorization.instances import UNROLLED
 from weft.codegen.vectorization.packed_dot import words_of
 from weft.device import Feature, Target
 from weft.uop import AxisKind, KernelInfo, Ops, UOp
@@ -52,16 +53,15 @@ from weft.uop import AxisKind, KernelInfo, Ops, UOp
 _OUTPUT = frozenset({AxisKind.GLOBAL, AxisKind.LOCAL, AxisKind.LOOP})
 _LOOPS = _OUTPUT | {AxisKind.REDUCE}
 _SHARED_BY_GROUP = frozenset({OptKind.GROUP, OptKind.GROUPTOP})
-_WRITTEN_OUT = frozenset({AxisKind.UPCAST, AxisKind.UNROLL})
 
 
 class Kernel:
     """The loops of a kernel. `axes` is in loop order; `apply` changes it, or raises OptError.
 
-    nests: for every STORE and REDUCE the ranges that meet in it; accesses: every LOAD and STORE;
-    fills: what is kept on chip, its STOREs are among `stores`. ordered: loops whose turns have an
-    order, since they add to what is kept on chip or write at places that are looked up; once: all
-    that are closed by what adds; changing: loops in which something is stored that is read as well.
+    nests: for every STORE and REDUCE the ranges around it or in it. accesses: every LOAD and STORE.
+    fills: the FILLs of local arrays, whose STOREs are among `stores`. ordered: loops whose
+    iterations keep their order, since they add to a local array or store at computed indices.
+    once: all loops of a FILL that adds. changing: the loops around stores to a buffer that is read.
     """
 
     def __init__(self, sink: UOp, target: Target) -> None:
@@ -101,7 +101,7 @@ class Kernel:
             self._launch()
 
     def copy(self) -> Kernel:
-        """The same kernel, to be optimised another way."""
+        """Return a copy of the kernel, to be optimised another way."""
         other = object.__new__(Kernel)
         other.__dict__.update(self.__dict__)
         other.axes = list(self.axes)
@@ -111,14 +111,14 @@ class Kernel:
         return other
 
     def become(self, other: Kernel) -> None:
-        """Be as optimised as a copy of this kernel, which is not to be used any more."""
+        """Take over the state of a copy of this kernel, which must not be used afterwards."""
         self.__dict__.update(other.__dict__)
 
     def _launch(self) -> None:
-        """Axes in which every store stands become the launch grid.
+        """Make the axes in which every store is nested the launch grid.
 
-        Not those on which what is kept on chip does not depend: each work item has its own, and
-        would fill it again. The same goes for reduces, as long as any axis is left.
+        An axis on which a local array does not depend is left out, because each work item would
+        fill an array of its own again. The same holds for reductions, unless no axis would remain.
         """
         first, *others = (self.nests[store] for store in self.sink.src)
         shared = first.intersection(*others)
@@ -134,7 +134,7 @@ class Kernel:
 
     @property
     def accesses(self) -> list[Access]:
-        """Every LOAD and STORE, taken apart once; of a word that is made of several, one."""
+        """Every LOAD and STORE, analysed once. A word that several LOADs make up is one access."""
         if self._accesses is None:
             words = words_of(self._nodes)  # one access each
             parts = {u for word in words for u in word.toposort() if u.op is Ops.LOAD}
@@ -146,21 +146,21 @@ class Kernel:
         return self._accesses
 
     def inside(self, root: UOp) -> list[Access]:
-        """The accesses that are carried out in the innermost loop of a STORE or REDUCE."""
+        """Return the accesses in the innermost loop of a STORE or REDUCE."""
         below = root.toposort(gate=lambda u: u is root or u.op not in CLOSING)
         return [access for access in self.accesses if access.node in below]
 
     # ---- applying -----------------------------------------------------------------------------
 
     def axis_of(self, loop: UOp, kinds: Iterable[AxisKind] = _LOOPS) -> int | None:
-        """The place in `axes` of the (outermost) loop that is left of a RANGE."""
+        """Return the place in `axes` of the outermost loop that is left of a RANGE, or None."""
         for place, axis in enumerate(self.axes):
             if axis.loop is loop and axis.kind in kinds:
                 return place
         return None
 
     def apply(self, opt: Opt) -> None:
-        """Note one optimisation. OptError where it is not legal; the kernel is then unchanged."""
+        """Record one optimisation. If it is illegal, raise OptError and change nothing."""
         before = self.copy()
         try:
             self._apply(opt)
@@ -171,7 +171,7 @@ class Kernel:
         self.applied.append(opt)
 
     def attempt(self, kind: OptKind, axis: int | None, amount: int) -> bool:
-        """Note one optimisation; False where it is not legal, or its axis is gone (None)."""
+        """Record one optimisation; return False if it is illegal or `axis` is None."""
         if axis is None:
             return False
         try:
@@ -203,7 +203,7 @@ class Kernel:
             self._split(opt, AxisKind.UNROLL, {AxisKind.REDUCE})
         elif kind is OptKind.VECTOR:
             require(opt, not self.units, "what a matrix unit gives is in lanes already")
-            self._split(opt, AxisKind.VECTOR, _LOOPS - {AxisKind.LOCAL} | _WRITTEN_OUT)
+            self._split(opt, AxisKind.VECTOR, _LOOPS - {AxisKind.LOCAL} | UNROLLED)
         elif kind is OptKind.SPLIT:
             self._split(opt, axis.kind, _LOOPS - {AxisKind.LOCAL})
         elif kind is OptKind.LOCAL:
@@ -236,7 +236,7 @@ class Kernel:
         extent = self._divisible_extent(opt, allowed)
         amount = opt.amount or extent
         require(opt, 1 <= amount <= extent, f"its extent is {extent}")
-        require(opt, amount != 1, "a part of one turn changes nothing")
+        require(opt, amount != 1, "a part of one iteration changes nothing")
         if amount == extent:
             same = axis.kind is inner_kind
             require(opt, not same, "the whole axis as one part changes nothing")
@@ -280,29 +280,29 @@ class Kernel:
         self.axes.sort(key=lambda axis: axis.kind)
 
     def _pad(self, opt: Opt) -> None:
-        """More turns, up to a multiple; those beyond the extent do nothing (see `padding`)."""
+        """Round an extent up to a multiple. Iterations beyond it do nothing (`loop_padding`)."""
         axis = self.axes[opt.axis]
         extent = self._divisible_extent(opt, _LOOPS - {AxisKind.LOCAL})
         ragged = opt.amount >= 2 and extent % opt.amount
         require(opt, ragged, f"its extent is {extent}: nothing is left to round up")
         gated = axis.loop not in self.once
         require(opt, gated, "its iterations add to a local array, whose accesses have no mask")
-        turns = round_up(extent, opt.amount)
-        require(opt, turns <= dtypes.int.max, f"it would have {turns} turns")
+        padded = round_up(extent, opt.amount)
+        require(opt, padded <= dtypes.int.max, f"it would have {padded} iterations")
         longer = self._new_number()
-        self._splits.pads[axis.number] = Pad(axis.loop, longer, turns, extent)
-        self.axes[opt.axis] = Axis(longer, turns, axis.kind, axis.loop)
+        self._splits.pads[axis.number] = Pad(axis.loop, longer, padded, extent)
+        self.axes[opt.axis] = Axis(longer, padded, axis.kind, axis.loop)
 
     def _group(self, opt: Opt) -> None:
-        """One part of an axis for each work item of a group: a reduce, or an output beside one."""
+        """Divide a reduction axis or an output loop among the work items of a group."""
         legality.check_group(self, opt, self._splits)
         parts = opt.kind is OptKind.GROUPTOP
         self._split(opt, AxisKind.GROUP_REDUCE, {AxisKind.REDUCE, AxisKind.LOOP}, stretches=parts)
 
     def _thread(self, opt: Opt) -> None:
-        """A loop becomes the launch range that threads go through; what it holds stays as it is.
+        """Make an output loop the launch range that threads divide; its body stays as it is.
 
-        Everything is inside of it: what did not depend on it would be done again by each thread.
+        All computation is inside of it: each thread would repeat what does not depend on it.
         """
         compute = self.target.compute
         if compute.limits.global_size is not None or not compute.has(Feature.THREADS):
@@ -311,7 +311,7 @@ class Kernel:
         axis = self.axes[opt.axis]
         if axis.kind is not AxisKind.LOOP or opt.amount:
             raise illegal(opt, "it takes a whole loop over elements of the output")
-        require(opt, axis.loop not in self.ordered, "its turns have an order")
+        require(opt, axis.loop not in self.ordered, "its iterations keep their order")
         if any(axis.loop not in self.nests[store] for store in self.sink.src):
             raise illegal(opt, "something is stored outside of this loop")
         if any(axis.loop not in ranges_of(node) for node in (*self.reduces, *self.fills)):
@@ -319,19 +319,19 @@ class Kernel:
         if self._staged is not None:
             numbers = [one.number for one in self.axes]
             if numbers.index(self._staged) < opt.axis + self._before:
-                raise illegal(opt, "what is staged is brought on chip in a loop around it")
+                raise illegal(opt, "operands are copied to local arrays in a loop around it")
         if self._kept is not None and axis.number in self._kept[1]:
-            raise illegal(opt, "its sums are kept from one turn of a loop around it to the next")
-        taken = [one.extent for one in self.axes if one.kind is AxisKind.GLOBAL]
-        if taken and not all(isinstance(extent, int) for extent in (*taken, axis.extent)):
-            raise illegal(opt, "of loops as long as a variable it takes one alone")
-        turns = prod(e if isinstance(e, int) else int(e.vmax) for e in (*taken, axis.extent))
-        require(opt, turns <= dtypes.int.max, f"a launch has at most {dtypes.int.max} turns")
+            raise illegal(opt, "its sums are kept between iterations of a loop around it")
+        others = [one.extent for one in self.axes if one.kind is AxisKind.GLOBAL]
+        if others and not all(isinstance(extent, int) for extent in (*others, axis.extent)):
+            raise illegal(opt, "a launch over a variable extent has one loop only")
+        count = prod(e if isinstance(e, int) else int(e.vmax) for e in (*others, axis.extent))
+        require(opt, count <= dtypes.int.max, f"a launch has at most {dtypes.int.max} iterations")
         self.axes[opt.axis] = axis._replace(kind=AxisKind.GLOBAL)
         self._sort_axes()
 
     def _tensor_core(self, opt: Opt) -> None:
-        """The innermost parts of a sum's loop and of two output axes become a unit's fragments."""
+        """Make the innermost parts of a sum's loop and of two output axes a unit's fragments."""
         cores = self.target.compute.tensor_cores
         require(opt, 0 <= opt.amount < len(cores), f"the target has {len(cores)} tensor cores")
         core, axis = cores[opt.amount], self.axes[opt.axis]
@@ -363,7 +363,7 @@ class Kernel:
         self.units.append(Unit(core, rows, columns, *inner, tuple(reversed(lanes))))
 
     def _cut(self, loop: UOp, size: int) -> int:
-        """Take the innermost part out of an axis; its number."""
+        """Split the innermost part off an axis, and return the number of that part."""
         place = self.axis_of(loop)
         assert place is not None
         axis = self.axes[place]
@@ -374,7 +374,7 @@ class Kernel:
         return inner
 
     def _stage(self, opt: Opt) -> None:
-        """Note that operands are brought on chip in every turn of an axis."""
+        """Record that each iteration of an axis copies operands to local or shared memory."""
         compute, axis = self.target.compute, self.axes[opt.axis]
         limits = compute.limits
         if axis.kind not in (AxisKind.LOOP, AxisKind.REDUCE):
@@ -411,8 +411,8 @@ class Kernel:
         self._staged, self._depth, self._before = axis.number, depth, before
 
     def _keep(self, opt: Opt) -> None:
-        """Note that a loop of a sum, and those around it, go outside an output loop and those
-        inside that one."""
+        """Record that a loop of a sum, and those around it, are moved outside an output loop and
+        the loops inside that one."""
         axis = self.axes[opt.axis]
         require(opt, axis.kind is AxisKind.REDUCE, f"axis {opt.axis} is of kind {axis.kind.name}")
         inside = [one for one in self.axes[opt.amount :] if one.kind is AxisKind.LOOP]

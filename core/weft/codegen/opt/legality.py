@@ -13,7 +13,7 @@ from weft.base.dtype import PtrDType
 from weft.codegen.analysis.axes import Axis
 from weft.codegen.analysis.ranges import loops_of, ranges_of
 from weft.codegen.opt.opts import Opt, OptError, OptKind
-from weft.codegen.thresholds import MOST_INSTANCES, MOST_LANES, on_chip_bytes
+from weft.codegen.thresholds import MOST_INSTANCES, MOST_LANES, local_array_bytes
 from weft.codegen.vectorization.instances import INSTANTIATED
 from weft.device import Feature
 from weft.uop import AxisKind, Ops, UOp
@@ -26,23 +26,24 @@ _PARALLEL = frozenset({AxisKind.GLOBAL, AxisKind.LOCAL, AxisKind.GROUP_REDUCE})
 
 
 def illegal(opt: Opt, because: str) -> OptError:
-    """What is raised for an Opt that cannot be applied."""
+    """Return the error of an Opt that cannot be applied."""
     return OptError("this optimisation is not legal here", asked=repr(opt), because=because)
 
 
 def require(opt: Opt, holds: object, because: str) -> None:
-    """OptError, with `because`, where a condition of an Opt does not hold."""
+    """Raise OptError with `because` if a condition of an Opt does not hold."""
     if not holds:
         raise illegal(opt, because)
 
 
 def check(kernel: Kernel, opt: Opt) -> None:
-    """OptError where what was noted of a kernel, `opt` last, cannot be carried out."""
+    """Raise OptError if a kernel cannot be lowered with its Opts, of which `opt` is the last."""
     by_loop: dict[UOp, list[Axis]] = {}
     for axis in kernel.axes:
         by_loop.setdefault(axis.loop, []).append(axis)
+    most = local_array_bytes(kernel.target.compute.machine)
     for fill in kernel.fills:
-        _check_fill(opt, fill, by_loop, on_chip_bytes(kernel.target.compute.machine))
+        _check_fill(opt, fill, by_loop, most)
     for nest in kernel.nests.values():
         inside = [axis for loop in nest for axis in by_loop.get(loop, ())]
         if sum(axis.kind is AxisKind.VECTOR for axis in inside) > 1:
@@ -58,14 +59,17 @@ def check(kernel: Kernel, opt: Opt) -> None:
                 one = axis.kind is AxisKind.VECTOR and kernel.target.compute.vector_bytes
                 instances *= 1 if one else axis.extent
         if instances > MOST_INSTANCES or lanes > MOST_LANES:
-            raise illegal(opt, f"more than {MOST_INSTANCES} values side by side")
+            raise illegal(opt, f"a value would have more than {MOST_INSTANCES} instances")
     if opt.kind in (OptKind.SWAP, OptKind.SPLIT):
         _check_nesting(kernel, opt)
     _check_groups(kernel, opt)
 
 
 def _check_fill(opt: Opt, fill: UOp, by_loop: dict[UOp, list[Axis]], most: int) -> None:
-    """Every instance of what stands outside has an array of its own; lanes cannot have one."""
+    """Raise OptError if the copies of a local array are too large, or each lane would have one.
+
+    Each combination of the unrolled loops around a FILL has a copy of its array.
+    """
     array = fill.src[0].src[0].src[0].dtype
     assert isinstance(array, PtrDType)
     count = 1
@@ -80,7 +84,7 @@ def _check_fill(opt: Opt, fill: UOp, by_loop: dict[UOp, list[Axis]], most: int) 
 
 
 def _check_nesting(kernel: Kernel, opt: Opt) -> None:
-    """A store must not come to stand in a loop that its address does not know."""
+    """Raise OptError if a store would be nested in a loop on which its address does not depend."""
     loops = [axis.loop for axis in kernel.axes if axis.kind is AxisKind.LOOP]
     for store in kernel.stores:
         mine = kernel.nests[store]
@@ -118,7 +122,7 @@ def _check_groups(kernel: Kernel, opt: Opt) -> None:
 
 
 def _check_shared_memory(kernel: Kernel, opt: Opt, rows: int, parts: int) -> None:
-    """Arrays that are filled together, and one value of each work item for a shared reduce."""
+    """Raise OptError if the arrays and partial results of a workgroup exceed its shared memory."""
     by_loop: dict[UOp, list[Axis]] = {}
     for axis in kernel.axes:
         by_loop.setdefault(axis.loop, []).append(axis)
@@ -146,13 +150,13 @@ def _check_shared_memory(kernel: Kernel, opt: Opt, rows: int, parts: int) -> Non
 
 
 def check_remainder(kernel: Kernel, opt: Opt, axis: Axis, amount: int) -> None:
-    """OptError unless the last part of a reduction may be shorter: where loops are loops."""
+    """Raise OptError unless the last part of a reduction may be shorter: in sequential loops."""
     if kernel.target.compute.limits.global_size is not None or kernel.units:
         raise illegal(opt, f"{amount} does not divide its extent {axis.extent}")
 
 
 def check_overlap(kernel: Kernel, opt: Opt, axis: Axis, amount: int) -> None:
-    """OptError unless the last part of an output axis may overlap the part before it.
+    """Raise OptError unless the last part of an output axis may overlap the part before it.
 
     Both store the same values, so this is legal unless the kernel reads what it stores.
     """
@@ -163,13 +167,13 @@ def check_overlap(kernel: Kernel, opt: Opt, axis: Axis, amount: int) -> None:
 
 
 def check_group(kernel: Kernel, opt: Opt, splits: AxisSplits) -> None:
-    """OptError unless the work items of a group may share an axis."""
+    """Raise OptError unless the work items of a group may share an axis."""
     compute = kernel.target.compute
     require(opt, compute.limits.local_size is not None, "the target has no workgroups")
     if not (compute.has(Feature.BARRIER) and compute.has(Feature.SHARED)):
         raise illegal(opt, "its work items can neither wait for each other nor share memory")
     if kernel.in_place:
-        raise illegal(opt, "the kernel reads what it writes, and groups do not keep step")
+        raise illegal(opt, "the kernel reads what it writes, and groups are not synchronized")
     if kernel.units:
         raise illegal(opt, "the lanes of a matrix unit are the first work items of a group")
     extent, loop = kernel.axes[opt.axis].extent, kernel.axes[opt.axis].loop
@@ -180,7 +184,7 @@ def check_group(kernel: Kernel, opt: Opt, splits: AxisSplits) -> None:
 
 
 def check_interchange(kernel: Kernel, opt: Opt, inside: Sequence[Axis]) -> None:
-    """OptError unless the loop of a reduction may go outside the output loops `inside`."""
+    """Raise OptError unless the loop of a reduction may be moved outside the loops `inside`."""
     if opt.amount < 0 or not inside or len(kernel.reduces) != 1:
         raise illegal(opt, "it needs one sum, nested in an output loop")
     if any(one.loop not in kernel.nests[kernel.reduces[0]] for one in inside):
@@ -190,15 +194,15 @@ def check_interchange(kernel: Kernel, opt: Opt, inside: Sequence[Axis]) -> None:
     if kernel.sums_in_place or kernel.fills or kernel.units:
         raise illegal(opt, "the sum reads a stored buffer, or operands are staged already")
     if any(one.kind in _PARALLEL for one in kernel.axes):
-        raise illegal(opt, "work items have nowhere to keep sums but their registers")
+        raise illegal(opt, "work items can keep sums in registers only")
 
 
 def check_swap(kernel: Kernel, opt: Opt, splits: AxisSplits) -> None:
-    """OptError unless two axes may change places."""
+    """Raise OptError unless two axes may be interchanged."""
     if not 0 <= opt.amount < len(kernel.axes) or opt.amount == opt.axis:
         raise illegal(opt, "it needs two different axes")
     a, b = kernel.axes[opt.axis], kernel.axes[opt.amount]
     if not splits.remainder_axes().isdisjoint((a.number, b.number)):
         raise illegal(opt, "the last part of an axis is shorter than the others")
     if a.kind is not b.kind or a.kind not in (AxisKind.LOOP, AxisKind.REDUCE, AxisKind.GLOBAL):
-        raise illegal(opt, "only loops of one kind can change places")
+        raise illegal(opt, "only loops of one kind can be interchanged")

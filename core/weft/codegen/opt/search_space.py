@@ -38,8 +38,8 @@ _ALONE = (
     OptKind.TC,
 )  # fmt: skip
 _LAST = (OptKind.KEEP, OptKind.STAGE, OptKind.PACK, OptKind.THREAD)  # they depend on all loops
-_STRIPS = (16, 64, 256)  # turns of the inner loop of two that are exchanged
-_PANELS = (64, 128, 256, 512)  # turns of a loop whose operands are staged, or that goes outside
+_STRIPS = (16, 64, 256)  # iterations of the inner loop of two that are interchanged
+_PANELS = (64, 128, 256, 512)  # iterations of a loop that is staged or moved outside
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ def _last_steps(kernel: Kernel) -> Iterator[tuple[Opt, ...]]:
 
 
 def _exchanges(kernel: Kernel, place: int) -> Iterator[tuple[Opt, ...]]:
-    """A loop goes outside of one before it: all of it, or the outer one of its two parts."""
+    """Yield interchanges of a loop with one outside of it: all of it, or its outer part."""
     for other in range(place):
         if kernel.axes[other].kind is kernel.axes[place].kind:
             yield (Opt(OptKind.SWAP, other, place),)
@@ -195,7 +195,7 @@ def _applied(kernel: Kernel, opts: Iterable[Opt]) -> Kernel | None:
 
 
 def _body(kernel: Kernel) -> int:
-    """How many values stand side by side, lanes as one."""
+    """Return the most instances of one value in a loop body; a vector counts as one."""
     side = (AxisKind.UPCAST, AxisKind.UNROLL)
     return max(
         (

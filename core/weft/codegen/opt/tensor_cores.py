@@ -129,7 +129,7 @@ def run(sink: UOp, place: Place) -> UOp:
 
 
 def _bits(count: int, number: int) -> tuple[UOp, ...]:
-    """Ranges of two turns, the one of the lowest bit innermost."""
+    """Return `count` ranges of two iterations, that of the lowest bit innermost."""
     return tuple(UOp.range(2, number + count - 1 - bit, AxisKind.UPCAST) for bit in range(count))
 
 

@@ -55,7 +55,7 @@ from weft.device.machine import MachineModel
 from weft.device.packed_dot import PairDot
 from weft.uop import AxisKind, Ops, UOp
 
-_ON_CHIP = frozenset({Ops.DEFINE_REG, Ops.DEFINE_LOCAL})
+_LOCAL_ARRAYS = frozenset({Ops.DEFINE_REG, Ops.DEFINE_LOCAL})
 
 
 class _Expander(Accesses):
@@ -67,7 +67,7 @@ class _Expander(Accesses):
             if node.op is Ops.SINK:
                 break
             if node.op is Ops.STORE:
-                if node.src[0].src[0].op not in _ON_CHIP:  # else it is part of a FILL
+                if node.src[0].src[0].op not in _LOCAL_ARRAYS:  # else it is part of a FILL
                     roots += self.store(node, None)
             elif node.op is Ops.FILL:
                 self.filled[node] = self.fill(node)
@@ -192,8 +192,8 @@ class _Expander(Accesses):
         if isinstance(node.arg, Running):
             return self.running(node.arg, source)
         loops = loops_of(node)
-        written_out = UNROLLED if self.wide else INSTANTIATED
-        unrolled = tuple(loop for loop in loops if loop.arg.kind in written_out)
+        kinds = UNROLLED if self.wide else INSTANTIATED
+        unrolled = tuple(loop for loop in loops if loop.arg.kind in kinds)
         lanes = next((loop for loop in loops if loop.arg.kind is AxisKind.VECTOR), None)
         lanes = lanes if self.wide else None
         shared = tuple(loop for loop in loops if is_shared(loop))
@@ -208,13 +208,13 @@ class _Expander(Accesses):
         if lanes is not None and source.lane is None:
             values = [value.broadcast(width) for value in values]
         vector = dtype.vec(width) if width > 1 else dtype
-        turns = count_of(unrolled)
+        terms = count_of(unrolled)
         groups = count_of(outside)
-        chains = min(turns, max(1, self.independent_sums // groups))
+        chains = min(terms, max(1, self.independent_sums // groups))
         results: list[UOp] = []
         for group in range(groups):
-            mine = values[group * turns : (group + 1) * turns]
-            if op is Ops.ADD and turns > 1:
+            mine = values[group * terms : (group + 1) * terms]
+            if op is Ops.ADD and terms > 1:
                 mine = [value for value in mine if not _is_zero(value)] or mine[:1]
             if op is Ops.ADD and self.dots:
                 mine = packed(mine, self.dots)
@@ -239,6 +239,7 @@ class _Expander(Accesses):
         return found if self.wide else self.by_lane(found)
 
     def running(self, arg: Running, source: Instances) -> Instances:
+        """Return the prefix scan of a value over its lanes and the vectors along `arg.vectors`."""
         along = tuple(loop for loop in source.over if loop.arg == arg.vectors)
         full = (*(loop for loop in source.over if loop not in along), *along)
         values, many = self.pick(source, full), count_of(along)

@@ -66,7 +66,7 @@ def offsets(over: Ranges, factors: list[int], first: int) -> list[int]:
     """`first` and what each combination of `over` adds to it, row-major."""
     result = [first]
     for loop, factor in zip(over, factors):
-        steps = [turn * factor for turn in range(width_of(loop))]
+        steps = [index * factor for index in range(width_of(loop))]
         result = [offset + step for offset in result for step in steps]
     return result
 
@@ -80,7 +80,7 @@ def merged(many: Iterable[Ranges]) -> Ranges:
 
 
 def vector_of(dtype: DType, row: tuple[UOp, ...]) -> UOp:
-    """A vector of these lanes: the one that they were taken from, where it is that."""
+    """Return a vector of these lanes. If they are the lanes of one vector in order, return that."""
     whole = row[0].src[0] if row[0].op is Ops.GEP else row[0]
     if whole.dtype is dtype and row == tuple(whole.gep(lane) for lane in range(len(row))):
         return whole

@@ -18,12 +18,12 @@ from weft.uop import Ops, UOp
 from weft.uop.args import ASYNC
 
 IN_FLIGHT_BYTES = (16, 8, 4)
-"""What a copy may move at once for which nobody waits."""
+"""Bytes that one asynchronous copy may have."""
 
 
 @dataclass(slots=True)
 class Address:
-    """An INDEX taken apart: fixed terms, ranges with their factor, terms that are instantiated."""
+    """An INDEX in parts: fixed terms, ranges with their factor, terms that are instantiated."""
 
     pointer: UOp
     fixed: dict[UOp, int]
@@ -48,9 +48,9 @@ class Place(NamedTuple):
 
 
 def neighbours(places: list[Place], widths: tuple[int, ...]) -> list[list[list[int]]]:
-    """The places of one access in groups of neighbours, as wide as the target takes them.
+    """Group the places of one access by adjacency, as wide as the target loads or stores them.
 
-    A group is a list of places, each with the numbers of all that are there.
+    A group is a list of places, each with the numbers of all instances at that place.
     """
     known: dict[tuple[UOp, ...], dict[int, list[int]]] = {}
     for number, place in enumerate(places):
@@ -59,8 +59,8 @@ def neighbours(places: list[Place], widths: tuple[int, ...]) -> list[list[list[i
         known.setdefault(key, {}).setdefault(place.offset, []).append(number)
     out: list[list[list[int]]] = []
     for (pointer, *_), by_offset in known.items():
-        onboard = isinstance(pointer.dtype, PtrDType) and pointer.dtype.space is AddrSpace.REG
-        wanted = () if onboard else sorted(widths, reverse=True)
+        is_local = isinstance(pointer.dtype, PtrDType) and pointer.dtype.space is AddrSpace.REG
+        wanted = () if is_local else sorted(widths, reverse=True)
         left = sorted(by_offset)
         while left:
             first = left[0]
@@ -76,7 +76,7 @@ def neighbours(places: list[Place], widths: tuple[int, ...]) -> list[list[list[i
 
 
 def is_run(places: list[Place]) -> bool:
-    """Whether places are one after the other, all under one gate and after one FILL."""
+    """Whether places are adjacent and ascending, under one gate and after one FILL."""
     first = places[0]
     return all(
         place.offset == first.offset + number
@@ -89,7 +89,7 @@ def is_run(places: list[Place]) -> bool:
 
 
 def loaded(place: Place, alternative: UOp | None, dtype: DType, width: int, step: int) -> UOp:
-    """One load of `width` lanes; backwards where the address moves down with the lane."""
+    """Return one load of `width` lanes, which are reversed if `step` is -1."""
     vector = dtype.vec(width) if width > 1 else dtype
     index, gate, fill = place.at, place.gate, place.fill
     after = () if fill is None else (fill,)
@@ -105,6 +105,7 @@ def loaded(place: Place, alternative: UOp | None, dtype: DType, width: int, step
 
 
 def stored(place: Place, value: UOp) -> list[UOp]:
+    """Return the store of a value to a place; nothing if its gate is known to be false."""
     index, gate = place.at, place.gate
     if gate is not None and not is_true(gate):
         if is_false(gate):
@@ -114,8 +115,8 @@ def stored(place: Place, value: UOp) -> list[UOp]:
 
 
 def in_flight(store: UOp) -> UOp:
-    """The STORE as a copy that arrives later, where its value comes as it is from memory."""
+    """Return a STORE as an asynchronous copy, if its value is loaded from memory unchanged."""
     value = store.src[1]
     plain = value.op is Ops.LOAD and value.src[0].src[0].op is Ops.DEFINE_GLOBAL
-    alone = plain and value.dtype.itemsize in IN_FLIGHT_BYTES
-    return store.replace(arg=ASYNC) if alone else store
+    is_copy = plain and value.dtype.itemsize in IN_FLIGHT_BYTES
+    return store.replace(arg=ASYNC) if is_copy else store

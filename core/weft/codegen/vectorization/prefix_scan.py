@@ -5,7 +5,7 @@ Also: Hillis-Steele scan.
 ->  x = f(t); x += x shifted by 1 lane; x += x shifted by 2; ...
 
 in:  spec.lowered after optimisation
-out: the same with REDUCEs of a `Running`, which the expander writes out by `scanned`
+out: the same with REDUCEs of a `Running`, which the expander expands by `scanned`
 
 Without this pass every lane reads all n terms. If n spans several vectors, each vector starts from
 the last lane of the vector before it. The exclusive scan (r < t) is the inclusive scan shifted by
@@ -30,9 +30,10 @@ from weft.uop import AxisKind, Ops, RangeArg, UOp, identity_element, register_ar
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """REDUCE of one value over its lanes so far: the operation, and whether a lane's own counts.
+    """Argument of a REDUCE that is a prefix scan of one value over its lanes.
 
-    vectors: the unrolled range along which the lanes go on; None where there is one vector.
+    op: the operation. whole: whether the scan is inclusive. vectors: the unrolled range over the
+    vectors that are scanned one after another; None if there is one vector.
     """
 
     op: Ops
@@ -45,7 +46,7 @@ register_arg(Running)
 
 
 class _Places(NamedTuple):
-    """Where an output stands among the terms: t, the vectors it is of, and whether t counts."""
+    """The term index t of an output, the range over its vectors, and whether term t counts."""
 
     at: UOp
     vectors: UOp | None
@@ -53,7 +54,7 @@ class _Places(NamedTuple):
 
 
 def run(sink: UOp) -> UOp:
-    """The kernel with such REDUCEs; itself where there are none."""
+    """Return the kernel with its running values as prefix scans; the same one without any."""
     nodes = nodes_of(sink)
     if not any(node.op is Ops.REDUCE and _is_unrolled(node) for node in nodes):
         return sink
@@ -87,8 +88,10 @@ def _running(node: UOp, reduce: UOp) -> UOp | None:
 
 
 def _places(condition: UOp, term: UOp) -> _Places | None:
-    """The lanes that a condition `term < lanes` lets see what is before them; None where it is
-    another one, or they are not as many as there are terms."""
+    """Return the places of a condition `term < lanes` or `term <= lanes`.
+
+    None if it is another condition, or if there are not as many lanes as terms.
+    """
     (left, first), (right, last) = map(affine_through_casts, condition.src)
     own = last - first
     if left != {term: 1} or own not in (0, 1) or any(u.op is not Ops.RANGE for u in right):
@@ -111,7 +114,7 @@ def _places(condition: UOp, term: UOp) -> _Places | None:
 
 
 def _in_a_row(seen: UOp, term: UOp) -> bool:
-    """Whether the terms are neighbours wherever they are read, and are no sums themselves."""
+    """Whether the terms are adjacent at each address, and none of them is a reduction."""
     if term not in ranges_of(seen):
         return False
     for node in seen.toposort(gate=lambda u: u.op not in CLOSING):
@@ -128,9 +131,9 @@ def _in_a_row(seen: UOp, term: UOp) -> bool:
 
 
 def scanned(arg: Running, vectors: list[UOp]) -> list[UOp]:
-    """The running values of these vectors, which go on from one to the next.
+    """Return the prefix scan of these vectors. Each one continues the scan of the one before it.
 
-    What comes first stands first in every operation.
+    The operands keep their order: the earlier value is the left operand of each operation.
     """
     found: list[UOp] = []
     before: UOp | None = None
@@ -154,8 +157,10 @@ def scanned(arg: Running, vectors: list[UOp]) -> list[UOp]:
 
 
 def _filler(op: Ops, nothing: UOp) -> UOp:
-    """What changes nothing, as `nothing` does; not made of zeros alone, for which compilers have
-    instructions that take longer than a shift of two registers."""
+    """Return the neutral element that is shifted in: -0.0 for sums of floats, else `nothing`.
+
+    For zeros, compilers select instructions that take longer than a shift of two registers.
+    """
     scalar = nothing.dtype.scalar()
     if op is not Ops.ADD or not dtypes.is_float(scalar):
         return nothing
@@ -163,7 +168,7 @@ def _filler(op: Ops, nothing: UOp) -> UOp:
 
 
 def _shifted(nothing: UOp, vector: UOp, step: int) -> UOp:
-    """Every lane what stands so many before it, the first ones nothing."""
+    """Shift a vector up by `step` lanes; the first lanes are those of `nothing`."""
     width = vector.dtype.count
     both = UOp(Ops.CAT, vector.dtype.scalar().vec(2 * width), (nothing, vector))
     return both.gep(tuple(range(width - step, 2 * width - step)))

@@ -30,8 +30,10 @@ class _Vector(NamedTuple):
 
 
 def columns_of(rows: Sequence[UOp]) -> list[UOp]:
-    """The columns of these rows, whose number is a power of two, as is that of their lanes; there
-    are at least as many rows as lanes."""
+    """Return the columns of these rows.
+
+    The numbers of rows and of lanes are powers of two, with at least as many rows as lanes.
+    """
     count, columns = len(rows), rows[0].dtype.count
     found = _named(_put_together(rows, count // columns))
     for _ in range(_log(count)):
@@ -40,7 +42,7 @@ def columns_of(rows: Sequence[UOp]) -> list[UOp]:
 
 
 def _put_together(rows: Sequence[UOp], many: int) -> list[UOp]:
-    """So many rows after one another as one vector."""
+    """Concatenate each `many` consecutive rows to one vector."""
     if many == 1:
         return list(rows)
     wide = rows[0].dtype.scalar().vec(2 * rows[0].dtype.count)
@@ -49,7 +51,7 @@ def _put_together(rows: Sequence[UOp], many: int) -> list[UOp]:
 
 
 def runs_of(rows: Sequence[UOp]) -> list[tuple[UOp, int]]:
-    """For each lane the vector that holds it of all rows, one after the other, and where in it.
+    """Return for each lane a vector with that lane of all rows in order, and where it begins.
 
     :param rows: vectors of one dtype; a power of two of them, at most as many as they have lanes.
     """
@@ -83,14 +85,17 @@ def _log(count: int) -> int:
 
 
 def _interleaved(vectors: list[_Vector], block: int, size: int) -> list[_Vector]:
-    """Vectors of the first half in turns with those of the second, `size` lanes of each at a time:
-    the first half of every block of lanes, and the second."""
+    """Interleave each vector of the first half with its partner in the second half.
+
+    Runs of `size` lanes alternate: those of the first half of each block of lanes make one vector,
+    those of the second half another.
+    """
     lanes, half = vectors[0].value.dtype.count, block // 2
     halves: list[list[int]] = [[], []]
     for start in range(0, lanes, half):
         for place in range(start, start + half, size):
-            turn = range(place, place + size)
-            halves[start // half % 2] += [*turn, *(lanes + lane for lane in turn)]
+            run = range(place, place + size)
+            halves[start // half % 2] += [*run, *(lanes + lane for lane in run)]
     found: list[_Vector] = []
     for low, high in zip(vectors[: len(vectors) // 2], vectors[len(vectors) // 2 :]):
         both = UOp(Ops.CAT, low.value.dtype.scalar().vec(2 * lanes), (low.value, high.value))

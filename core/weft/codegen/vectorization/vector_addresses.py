@@ -83,10 +83,10 @@ class Places(ABC):
     def range(self, node: UOp, lanes: bool) -> Instances:
         if node.arg.kind not in INSTANTIATED:
             return Instances((), None, [node])
-        turns = range(width_of(node))
+        indices = range(width_of(node))
         if node.arg.kind is AxisKind.VECTOR and lanes and self.wide:
-            return Instances((), node, [UOp.const(node.dtype, tuple(turns))])
-        return Instances((node,), None, [UOp.const(node.dtype, turn) for turn in turns])
+            return Instances((), node, [UOp.const(node.dtype, tuple(indices))])
+        return Instances((node,), None, [UOp.const(node.dtype, index) for index in indices])
 
     @abstractmethod
     def load(self, node: UOp) -> Instances:
@@ -154,15 +154,15 @@ class Places(ABC):
         return [source.values[i] for i in positions]
 
     def gather(self, over: Ranges, lane: UOp) -> list[list[int]]:
-        """For each combination of the other ranges, the numbers of the instances of all lanes."""
+        """Return the instance numbers of all lanes, for each combination of the other ranges."""
         if lane not in over:
             return [[i] * width_of(lane) for i in range(count_of(over))]
         rest = tuple(loop for loop in over if loop is not lane)
         strides = strides_of(over)
         factors = [strides[loop] for loop in rest]
         step = strides[lane]
-        turns = range(width_of(lane))
-        return [[first + step * turn for turn in turns] for first in offsets(rest, factors, 0)]
+        lanes = range(width_of(lane))
+        return [[first + step * i for i in lanes] for first in offsets(rest, factors, 0)]
 
     def address(self, node: UOp) -> Address:
         known = self.addresses.get(node)
@@ -264,7 +264,7 @@ def _is_made_once(node: UOp) -> bool:
 
 
 def _outermost_first(term: UOp) -> tuple[object, ...]:
-    """Terms sorted by the innermost loop they turn with; those of no loop first."""
+    """Return the sort key of a term: its innermost loop. Terms without a loop come first."""
     ranges = ranges_of(term)
     if not ranges:
         return (-1, -1, str(term.arg))

@@ -1,4 +1,4 @@
-"""Loads and stores over unrolled ranges and lanes: neighbours, rows of matrices, arrays on chip."""
+"""Loads and stores over unrolled ranges and lanes: neighbours, rows of matrices, local arrays."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from weft.codegen.analysis.ranges import alternative_of, loop_order, loops_of, r
 from weft.codegen.thresholds import FEWEST_COLUMNS
 from weft.codegen.vectorization.instances import (
     INSTANTIATED,
+    UNROLLED,
     Instances,
     Ranges,
     count_of,
@@ -33,8 +34,6 @@ from weft.codegen.vectorization.register_transpose import columns_of, runs_of
 from weft.codegen.vectorization.vector_addresses import Filled, Places
 from weft.uop import AxisKind, Ops, UOp
 
-_WRITTEN_OUT = frozenset({AxisKind.UPCAST, AxisKind.UNROLL})
-
 
 class Accesses(Places):
     """The part of the expander that knows how memory is reached."""
@@ -49,7 +48,7 @@ class Accesses(Places):
         if lane is not None and step not in (1, -1):
             across = self.across(node, address, lane)
             if across is not None:
-                return self.turned(node.dtype, address, lane, across, filled)
+                return self.transposed(node.dtype, address, lane, across, filled)
             over, places = self.places(address, None, 0, filled)
             rest = tuple(loop for loop in over if loop is not lane)
             rows = [[places[i] for i in row] for row in self.gather(over, lane)]
@@ -61,25 +60,25 @@ class Accesses(Places):
         return Instances(over, lane, values)
 
     def across(self, node: UOp, address: Address, lane: UOp) -> UOp | None:
-        """The unrolled range along which a load moves by one, if it has some turns.
+        """Return the unrolled range along which the address has stride 1, if it is wide enough.
 
-        It and the lanes are then the sides of a part of a matrix, which is read by the rows that it
-        has in memory.
+        That range and the lanes are the sides of a matrix block, which is loaded by the rows that
+        it has in memory.
         """
         side = width_of(lane)
         plain = address.gate is None and node.dtype is not dtypes.bool and lane in address.moving
         if not plain or side & (side - 1) or any(is_instantiated(term) for term in address.other):
             return None
         for loop, factor in address.moving.items():
-            if factor == 1 and loop.arg.kind in _WRITTEN_OUT:
+            if factor == 1 and loop.arg.kind in UNROLLED:
                 if width_of(loop) >= min(side, FEWEST_COLUMNS):
                     return loop
         return None
 
-    def turned(
+    def transposed(
         self, dtype: DType, address: Address, lane: UOp, across: UOp, filled: Filled | None
     ) -> Instances:
-        """A load by rows; each instance along `across` is a column."""
+        """Load the rows of a matrix block. Each instance along `across` is a column of it."""
         side = width_of(lane)
         columns, most = _in_parts(width_of(across), side)
         values: dict[int, UOp] = {}
@@ -97,7 +96,7 @@ class Accesses(Places):
         return Instances(whole, lane, [values[number] for number in range(count_of(whole))])
 
     def load_neighbours(self, node: UOp, places: list[Place], alternative: UOp | None) -> list[UOp]:
-        """The value at each place; those of neighbours are the lanes of one load."""
+        """Return the value at each place. The values of neighbours are lanes of one load."""
         found: dict[int, UOp] = {}
         for members in neighbours(places, self.widths.get(node.dtype, ())):
             first = places[members[0][0]]
@@ -108,13 +107,13 @@ class Accesses(Places):
         return [found[number] for number in range(len(places))]
 
     def fill(self, node: UOp) -> Filled:
-        """An array for each combination of the unrolled ranges outside, all filled in one nest."""
+        """Make an array for each combination of the unrolled ranges outside, filled in one nest."""
         outside = [loop for loop in ranges_of(node) if loop.arg.kind in INSTANTIATED]
         if any(loop.arg.kind is AxisKind.VECTOR for loop in outside):
             raise SpecError(
                 "the lanes of a vector would each have an array of their own",
                 asked="expanding a FILL",
-                because="a VECTOR range stands outside it",
+                because="a VECTOR range is outside of it",
             )
         over = tuple(sorted(outside, key=loop_order))
         first = node.src[0].src[0].src[0]
@@ -133,7 +132,10 @@ class Accesses(Places):
         return filled
 
     def store(self, node: UOp, arrays: Filled | None, most: int | None = None) -> list[UOp]:
-        """most: neighbours that are stored at once; None: as many as there are."""
+        """Return the stores of all instances.
+
+        most: neighbours that are stored at once; None: as many as there are.
+        """
         address = self.address(node.src[0])
         value = self.vector[node.src[1]]
         lane, step = self.lane_step(address)
@@ -159,9 +161,9 @@ class Accesses(Places):
         assert lane is not None
         rows = [[places[i] for i in row] for row in self.gather(over, lane)]
         if value.lane is not None and not is_run(rows[0]):
-            turned = _stored_turned(address, loops, rows, values)
-            if turned:
-                return turned
+            transposed = _stored_transposed(address, loops, rows, values)
+            if transposed:
+                return transposed
         for item, row in zip(values, rows):
             if value.lane is not None and is_run(row):
                 out += stored(row[0], item)
@@ -174,7 +176,7 @@ class Accesses(Places):
     def store_neighbours(
         self, address: Address, value: Instances, arrays: Filled | None, most: int | None
     ) -> list[UOp]:
-        """A store for each place; those of neighbours are one."""
+        """Return a store for each place. The stores to neighbours are merged to one."""
         over, places = self.places(address, None, 0, arrays)
         _check_over(value, over)
         values = self.pick(value, over)
@@ -191,11 +193,12 @@ class Accesses(Places):
         return out
 
 
-def _stored_turned(
+def _stored_transposed(
     address: Address, loops: Ranges, rows: list[list[Place]], values: list[UOp]
 ) -> list[UOp]:
-    """The stores of vectors whose lanes lie apart, where what they have for one lane are neighbours
-    in memory: as many of them as there are, turned in registers. Nothing where they are not.
+    """Return the stores of strided vectors, which are transposed in registers before.
+
+    Each lane of all vectors must be stored to adjacent addresses; otherwise the result is empty.
 
     rows: of each vector, in the order of `loops`, the places of its lanes.
     """
@@ -223,15 +226,17 @@ def _stored_turned(
 
 
 def _in_parts(count: int, most: int) -> tuple[list[int], int]:
-    """Where parts of so many begin that are all a power of two wide, and how wide: the last one may
-    overlap the one before it."""
+    """Return where the parts of `count` elements begin, and their width, a power of two.
+
+    The last part may overlap the one before it.
+    """
     width = 1 << (min(count, most).bit_length() - 1)
     starts = [*range(0, count - width + 1, width), *([count - width] if count % width else [])]
     return starts, width
 
 
 def _row(row: list[Place], alternative: UOp | None, dtype: DType) -> UOp:
-    """The lanes that are at these places: one load where they turn out to be neighbours."""
+    """Return a vector of the lanes at these places: one load if they are neighbours."""
     if is_run(row):
         return loaded(row[0], alternative, dtype, len(row), 1)
     lanes = tuple([loaded(place, alternative, dtype, 1, 0) for place in row])

@@ -217,7 +217,7 @@ def test_invalid_arguments():
             pointer(0, 4, 64).load() + spread(pointer(1, 4, 64).load().reduce(Ops.ADD, (1,)), 4, 64)
         )
     )
-    assert "keep step" in refused(in_place, Opt(OptKind.GROUP, 1, 8))
+    assert "synchronized" in refused(in_place, Opt(OptKind.GROUP, 1, 8))
 
 
 # ---- what the heuristic does ---------------------------------------------------------------------
