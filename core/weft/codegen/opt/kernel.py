@@ -319,7 +319,7 @@ class Kernel:
         if self._staged is not None:
             numbers = [one.number for one in self.axes]
             if numbers.index(self._staged) < opt.axis + self._before:
-                raise illegal(opt, "operands are copied to local arrays in a loop around it")
+                raise illegal(opt, "staged operands are copied in a loop around it")
         if self._kept is not None and axis.number in self._kept[1]:
             raise illegal(opt, "its sums are kept between iterations of a loop around it")
         others = [one.extent for one in self.axes if one.kind is AxisKind.GLOBAL]
