@@ -23,8 +23,8 @@ from weft.plugin import MachineModel, ceildiv
 NEAREST = 1  # a strip that the next tile finds there
 UNPACKED = 1 / 8  # an operand that it holds whatever the stride of its rows is
 ROW_PANEL = 1  # a panel where the other factor is read across its rows
-LONG_ROW = 1 / 2  # a row beside which the wait at its end is short
-STRIP = 1 / 4  # a run of sums in a local array, beside what is read
+LONG_ROW = 1 / 2  # a row compared with which the latency at its end is short
+STRIP = 1 / 4  # a run of sums in a local array, which leaves the rest for what is read
 LEAST_ROW = 1 / 4  # a row that is prefetched during the one before
 LEAST_ITERATION = 1 / 32  # what an iteration reads, likewise
 REMAINDERS = 1 / 2  # what is read for one result, so that its remainders stay
@@ -32,7 +32,7 @@ REMAINDERS = 1 / 2  # what is read for one result, so that its remainders stay
 # ---- shares of the second-level cache --------------------------------------------------------
 
 STATIONARY = 1 / 2  # a strip that stays while the other operand streams past
-PANEL = 1 / 4  # a packed panel, and the partial sums beside it
+PANEL = 1 / 4  # a packed panel, and likewise the partial sums that it needs
 WHOLE_PANEL = 3 / 8  # one that saves a sum its blocks, whose partial sums cost as well
 NEAR = 7 / 8  # an operand that it holds without packing
 FAR = 1  # an operand that it has evicted one strip later
@@ -44,7 +44,7 @@ STREAMS = 1  # a matrix that is read as several streams, whatever cache it is in
 BLOCK = 1 / 16  # the largest block of a transpose, of which it holds several
 TABLE = 1  # a table that it serves without panels
 UNALIGNED_TABLE = 8  # the same if rows are not whole cache lines, which are copied twice
-PREFETCHED = 1 / 4  # what a prefetch may bring before it is read; a smaller operand is there anyway
+PREFETCHED = 1 / 4  # data prefetched ahead of its use; a smaller operand is in the cache anyway
 FROM_MEMORY = 4  # what comes from memory, if the last-level cache is not known
 SKINNY = 16  # a matrix of a skinny product, which comes from memory
 
@@ -63,7 +63,7 @@ RUNS = (1 / 2, 1 / 4)  # accumulators along the lanes of the output, in the orde
 
 # ---- cycles: coefficients of the cost model, fitted to measurements ------------------------------
 
-HIDDEN_LOAD = 0.05  # of a load beside arithmetic, where two threads share a core
+HIDDEN_LOAD = 0.05  # of a load that overlaps arithmetic, where two threads share a core
 WAITING = 0.15  # that half as many sums as hide that latency wait for the second-level cache
 HIDDEN_COMPUTE = 0.1  # of what a tile computes while it waits for that cache: ranks such tiles
 EVICTED_LINE = 4  # loads of a line that is evicted before all of it is stored: back and forth twice
@@ -89,14 +89,14 @@ STORED = 1 / 2  # vectors stored in the time of one that is loaded: there is one
 
 # ---- lengths of loops ----------------------------------------------------------------------------
 
-LONG_SUM = 32  # terms beside which it does not matter how the rest is read
+LONG_SUM = 32  # terms that take so long that it does not matter how the rest is read
 SHORT_ROW = 7  # terms that are too few for lanes along the sum
 UNKNOWN_LONG = 1 << 20  # iterations of a loop that counts as long because its extent is a variable
 REUSED = 32  # iterations that read the same: packing it is paid for by half of them
 THREAD_PARTS = 8  # equal parts: they come out even for 2, 4 and 8 threads
 OVERLAP_WASTE = 1.03  # work that the last part may do twice because it overlaps the one before
 SHARED_ITERATIONS = 64  # iterations that all threads there may be share almost evenly
-THREAD_GRAIN = 1 << 12  # operations beside which a division into two loop indices costs nothing
+THREAD_GRAIN = 1 << 12  # operations that make a division into two loop indices negligible
 THREADED = 1 << 19  # operations below which one thread is done before another has started
 
 # ---- vectors -------------------------------------------------------------------------------------
@@ -113,9 +113,9 @@ PEELED_LANES = 4  # of a vector of a short row: fewer gain nothing
 # ---- tiles of registers and unrolled bodies ------------------------------------------------------
 
 MOST_INSTANCES = 8  # instances along one loop: more of them do not fit the registers
-TILED_LOOPS = 3  # innermost loops that a tile may have, beside the one with lanes
+TILED_LOOPS = 3  # innermost loops that a tile may have, besides the one with lanes
 LEAST_TILED_TERMS = 4  # of a sum, so that loads are used again
-SPARE_REGISTERS = 2  # beside the sums and one side of a tile, for what is computed next ...
+SPARE_REGISTERS = 2  # besides the sums and one side of a tile, for what is computed next ...
 GATED_REGISTERS = 4  # ... and if elements have gates, which are in registers before their use
 UNROLLED_TRIPS = 16  # iterations of a loop that is unrolled whole
 BODY_VALUES = 128  # values in one unrolled body: more of them leave the decoded instructions' cache
@@ -127,11 +127,11 @@ WINDOWS, TESTED_WINDOWS = 4, 3  # windows in one body; if elements are gated or 
 WINDOW_TERMS = 36  # unrolled terms of all windows in one body
 SHORTEST_WINDOW = 3  # terms of a window: those of two share little
 WINDOW_LOADS = 0.85  # loads that windows in one body may have, relative to those by themselves
-ROLLED_TERMS = 256  # of a sum, beside which another visit to its local array costs nothing
+ROLLED_TERMS = 256  # of a sum, which make another access to its local array negligible
 
 # ---- rows in one loop body -----------------------------------------------------------------------
 
-BATCHED_ROW, BESIDE_ROWS = 3, 8  # registers of each row in one body, and of what comes once
+BATCHED_ROW, SHARED_REGISTERS = 3, 8  # of each row in one body, and of all rows together
 LEAST_BATCHED_ROWS = 16  # so that enough is left for threads to share
 SCALAR_TRIPS = 8  # iterations of a loop that needs no lanes
 SCAN_LEVELS = 3  # of a prefix scan whose levels wait for each other ...
@@ -152,12 +152,12 @@ LEAST_ROW_LENGTH = 8  # results in such a row
 # ---- matrices that are read once -----------------------------------------------------------------
 
 SKINNY_ROWS = 8  # rows of the matrix that are read together: as many as are unrolled
-SKINNY_LEAST_TERMS = 64  # of the sums, beside which partial sums in memory cost little
+SKINNY_LEAST_TERMS = 64  # of the sums, which make partial sums in memory negligible
 SKINNY_RUN, SKINNY_SHORTEST_RUN = 16, 8  # tiles of a run of columns
 SKINNY_LEAST_ROWS = 12  # rows of the result: with fewer of them memory is the limit in any case
 PAGE_RUNS = 4  # least number of runs of a page
 LEAST_STREAM_ROWS = 4  # rows that are added to a sum at once, at least
-BESIDE_SUMS = 4  # registers for what is no sum
+OTHER_REGISTERS = 4  # registers for values that are no sums
 
 # ---- loops that are split, and branches ----------------------------------------------------------
 
@@ -242,7 +242,7 @@ def streaming_accumulators(machine: MachineModel) -> int:
 
 def batched_rows(machine: MachineModel) -> int:
     """Rows in one body whose sums and values fit in the registers."""
-    return max(1, (machine.registers - BESIDE_ROWS) // BATCHED_ROW)
+    return max(1, (machine.registers - SHARED_REGISTERS) // BATCHED_ROW)
 
 
 def long_chain(machine: MachineModel) -> int:
@@ -283,7 +283,7 @@ def window_distance(machine: MachineModel) -> int:
 
 
 def block_distance(machine: MachineModel) -> int:
-    """Blocks of a transpose: as many of the largest as a prefetch may bring before its use."""
+    """Blocks of a transpose: as many of the largest as may be prefetched ahead of their use."""
     return l2_share(machine, PREFETCHED) // l2_share(machine, BLOCK)
 
 

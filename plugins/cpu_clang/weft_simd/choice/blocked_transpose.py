@@ -27,8 +27,8 @@ def is_block(kernel: Kernel, load: Access, across: UOp, lane: UOp) -> bool:
     fits = least <= nbytes <= thresholds.l2_share(machine, thresholds.BLOCK)
     if load.steps.get(across) != 1 or load.steps.get(lane) != row or not fits:
         return False
-    beside = [step for loop, step in load.steps.items() if loop not in (across, lane)]
-    if not beside or any(step % (row * rows) or step <= 0 for step in beside):
+    outer = [step for loop, step in load.steps.items() if loop not in (across, lane)]
+    if not outer or any(step % (row * rows) or step <= 0 for step in outer):
         return False
     return 0 < kernel.target.compute.cache_bytes < output_bytes(kernel)
 

@@ -158,7 +158,7 @@ class Panels:
         return bool(mine) and tiles < thresholds.MANY_TILES
 
     def _reduction_block(self, reduce: UOp, lane: UOp) -> tuple[int, int] | None:
-        """Which loop of a reduction is split for a panel, and how many iterations a panel has.
+        """Return which loop of a reduction is split for a panel, and the iterations of a panel.
 
         All loops outside of that one are outside of the panel as well. (0, all iterations): no
         loop is split. None: no panel fits.
@@ -166,8 +166,8 @@ class Panels:
         extents = [extent_of(loop) for loop in in_order(self.kernel, loops_of(reduce))]
         if not all(isinstance(extent, int) for extent in extents):
             return None
-        beside = [a for a in self.inside[reduce] if self._is_across(a, reduce, lane)]
-        across = bool(beside)
+        strided = [a for a in self.inside[reduce] if self._is_across(a, reduce, lane)]
+        across = bool(strided)
         itemsize = max((a.node.dtype.itemsize for a in self.inside[reduce]), default=1)
         column = itemsize * max(self.lanes, instances_of(self.kernel, lane))
         limit = self.row_panel if across else self.panel
@@ -176,7 +176,7 @@ class Panels:
         alone = not across and len(self.kernel.reduces) == 1
         whole = max(limit, min(self.whole_panel, self.scratch_bytes)) if alone else limit
         if across and len(self.kernel.reduces) == 1:
-            if _has_cache_conflicts(beside, reduce, 2 * self.conflict):
+            if _has_cache_conflicts(strided, reduce, 2 * self.conflict):
                 limit = whole = limit // 2
             else:
                 # partial sums of a short reduction cost more than a larger panel
@@ -204,7 +204,10 @@ class Panels:
     # ---- where they are filled ----------------------------------------------------------------
 
     def _fill(self, kernel: Kernel, lane: UOp, first: int) -> bool:
-        """Fill panels before the loops from `first` on, in stretches where there have to be."""
+        """Fill panels before the loops from `first` on, in blocks if a whole panel does not fit.
+
+        Returns whether the panels are legal.
+        """
         reduce = self.reduces[0]
         found = self._reduction_block(reduce, lane)
         if found is None:
@@ -221,12 +224,12 @@ class Panels:
         place = kernel.axis_of(loop, REDUCE)
         if inner is None or place is None:
             return False
-        written_out = trip_count(loop, 1) // known_extent(kernel.axes[place])  # unrolled terms
-        if part % written_out:
+        unrolled = trip_count(loop, 1) // known_extent(kernel.axes[place])  # terms of an iteration
+        if part % unrolled:
             return False
-        if kernel.axes[place].extent == part // written_out:
+        if kernel.axes[place].extent == part // unrolled:
             place -= 1
-        elif not kernel.attempt(OptKind.SPLIT, place, part // written_out):
+        elif not kernel.attempt(OptKind.SPLIT, place, part // unrolled):
             return False
         return kernel.attempt(OptKind.KEEP, place, inner) and kernel.attempt(
             OptKind.STAGE, place, 0
@@ -234,14 +237,14 @@ class Panels:
 
     def _strips_inside(self, kernel: Kernel, lane: UOp, first: int) -> int:
         """Pack several strips at once, and iterate over them in every tile, if the other factor
-        comes from memory: it is read once for all of them. Gives the place of the inner loops."""
+        is in memory: it is read once for all of them. Returns the place of the inner loops."""
         place = kernel.axis_of(lane, LOOP)
         if place is None or place != first - 1 or len(self.reduces) != 1 or kernel.in_place:
             return first
         reads = self.inside[self.reduces[0]]
         strip = [a for a in reads if a.depends(lane)]
-        beside = [a for a in reads if not a.depends(lane)]
-        if len(strip) != 1 or not any(map(self._is_long, beside)):
+        others = [a for a in reads if not a.depends(lane)]
+        if len(strip) != 1 or not any(map(self._is_long, others)):
             return first
         terms = iteration_count(loops_of(self.reduces[0]), 1)
         nbytes = terms * instances_of(self.kernel, lane) * strip[0].node.dtype.itemsize
@@ -272,7 +275,10 @@ class Panels:
         return whole * access.node.dtype.itemsize > self.far
 
     def _partial_sum_place(self, kernel: Kernel, reduce: UOp, first: int) -> int | None:
-        """The outermost loop whose partial sums fit in the cache beside a panel."""
+        """Return the place of the outermost loop whose partial sums fit in the cache with a panel.
+
+        None if no split makes them fit.
+        """
         kinds = (AxisKind.UPCAST, AxisKind.VECTOR)
         tile = math.prod(known_extent(axis) for axis in kernel.axes if axis.kind in kinds)
         nbytes, trip_count = tile * reduce.dtype.itemsize, 1

@@ -64,7 +64,7 @@ class RegisterTiles(LoopNestCosts):
                 operands = tile_shapes.operand_registers((of for _, of in reads), factors)
             else:
                 operands = max(factors) + spare
-            # registers beside the sums: of operands, or of another reduction in the same body
+            # registers besides those of sums: of operands, or of another reduction in the same body
             registers = self.registers - max(self.longest(nest), operands)
             cost = self.tile_cost(
                 reads, factors, unrolled_instances, self.together[loops_of(reduce)], registers

@@ -115,7 +115,7 @@ def reduce_short_rows(
         return False
     columns, place = trip_count(lane), kernel.axis_of(lane, LOOP)
     vectors = columns // lanes_of[lane]
-    if columns % lanes_of[lane] or not 1 < vectors <= registers - thresholds.BESIDE_SUMS:
+    if columns % lanes_of[lane] or not 1 < vectors <= registers - thresholds.OTHER_REGISTERS:
         return False
     loads = [access for access in reads if access.node.op is Ops.LOAD and access.depends(lane)]
     is_one_stream = all(
@@ -172,13 +172,16 @@ def _strip_bytes(kernel: Kernel) -> int:
 
 
 def _split_into_runs(kernel: Kernel, loop: UOp, lane: UOp, nbytes: int, matrices: int) -> bool:
-    """nbytes: of the sums of one vector. matrices: how many are read for each term."""
+    """Split an output loop into runs whose sums are in a local array; return whether it is legal.
+
+    nbytes: of the sums of one vector. matrices: how many are read for each term.
+    """
     along, across = loop_axis(kernel, lane), loop_axis(kernel, loop, REDUCE)
     outputs = [axis for axis in kernel.axes if axis.kind is AxisKind.LOOP]
     if along is None or across is None or kernel.axes[along[0]] is not outputs[-1]:
         return False
     (place, vectors), (_, rows) = along, across
-    beside = math.prod(map(known_extent, outputs[:-1]))
+    outer = math.prod(map(known_extent, outputs[:-1]))
     few = thresholds.LEAST_STREAM_ROWS
     machine = kernel.target.compute.machine
     together = max(few, machine.fill_buffers // matrices)
@@ -187,7 +190,7 @@ def _split_into_runs(kernel: Kernel, loop: UOp, lane: UOp, nbytes: int, matrices
         if vectors % few or not kernel.attempt(OptKind.UPCAST, place, few):
             return False
         vectors, nbytes = vectors // few, nbytes * few
-    most = min(_strip_bytes(kernel), _max_run_bytes(kernel, vectors * nbytes, beside))
+    most = min(_strip_bytes(kernel), _max_run_bytes(kernel, vectors * nbytes, outer))
     several = kernel.target.compute.read_streams > 1
     narrowest = thresholds.NARROWER_RUN if several else thresholds.NARROWEST_RUN
     least = max(1, min(vectors, thresholds.page_share(machine, narrowest) // nbytes))
@@ -201,12 +204,13 @@ def _split_into_runs(kernel: Kernel, loop: UOp, lane: UOp, nbytes: int, matrices
     return kernel.attempt(OptKind.KEEP, rows_axis, place + (run < vectors))
 
 
-def _max_run_bytes(kernel: Kernel, row: int, beside: int) -> int:
-    """The most bytes of a run of a row of `row` bytes, so that enough runs are left for threads.
+def _max_run_bytes(kernel: Kernel, row: int, outer: int) -> int:
+    """Return the most bytes of a run of a row of `row` bytes, so that threads have enough runs.
 
     A hardware prefetcher restarts at each page, so a run is a whole page even if fewer runs result.
+    outer: iterations of the loops around the row.
     """
-    if beside >= thresholds.THREAD_PARTS:
+    if outer >= thresholds.THREAD_PARTS:
         return row
     machine = kernel.target.compute.machine
     part = min(machine.page_bytes, row // thresholds.PAGE_RUNS)

@@ -119,14 +119,14 @@ def _is_contiguous(reduce: UOp, loop: UOp) -> bool:
 
 
 def _consistent_peels(reduces: Sequence[UOp], target: Target) -> dict[UOp, tuple[UOp, int]]:
-    """The peels of all REDUCEs; those that share several loops are peeled equally or not at all."""
+    """Return the peels of all REDUCEs. Those that share several loops are peeled equally or not."""
     cuts = {node: cut for node in reduces if (cut := _choose_peel(node, target)) is not None}
     found = dict(cuts)
     for node in cuts:
         loops = loops_of(node)
         if len(loops) > 1:
-            beside = [one for one in reduces if not set(loops).isdisjoint(loops_of(one))]
-            if any(loops_of(one) != loops or cuts.get(one) != cuts[node] for one in beside):
+            sharing = [one for one in reduces if not set(loops).isdisjoint(loops_of(one))]
+            if any(loops_of(one) != loops or cuts.get(one) != cuts[node] for one in sharing):
                 del found[node]
     return found
 

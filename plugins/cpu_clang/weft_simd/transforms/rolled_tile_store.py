@@ -9,7 +9,7 @@ out: spec.lowered, in which one UPCAST range is a loop for all that is done with
 
 A transpose takes many instructions, and an unrolled tile repeats them for each vector of rows. This
 can be up to nine tenths of the text of a kernel and most of its compile time. The additional store
-and load of the sums are cheap beside the long reduction loops that this pass requires.
+and load of the sums are cheap compared with the long reduction loops that this pass requires.
 
 This applies on one processor with vectors, where one output is stored. The sums of KEEP are in an
 array already.
@@ -68,15 +68,15 @@ def _iterations(reduce: UOp) -> int:
 
 
 def _rows(store: UOp) -> UOp | None:
-    """The unrolled range over other rows of memory, if lanes are rows and a range is along them."""
+    """Return the unrolled range over other rows, if lanes are rows and one range is contiguous."""
     steps = affine(store.src[0].src[1])[0]
     kinds = (AxisKind.UPCAST, AxisKind.VECTOR)
     tile = {term: abs(step) for term, step in steps.items() if _kind(term) in kinds}
     lanes = [step for term, step in tile.items() if _kind(term) is AxisKind.VECTOR]
-    beside = [term for term, step in tile.items() if step == 1]
-    if len(lanes) != 1 or lanes[0] == 1 or len(beside) != 1:
+    contiguous = [term for term, step in tile.items() if step == 1]
+    if len(lanes) != 1 or lanes[0] == 1 or len(contiguous) != 1:
         return None
-    others = [t for t in tile if _kind(t) is AxisKind.UPCAST and t not in beside]
+    others = [t for t in tile if _kind(t) is AxisKind.UPCAST and t not in contiguous]
     return max(others, key=lambda term: tile[term], default=None)
 
 

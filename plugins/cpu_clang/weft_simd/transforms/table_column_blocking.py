@@ -131,12 +131,12 @@ def _row_count(row: UOp) -> int:
 
 
 def _panel_width(table: _Table, limit: int, line: int) -> int:
-    """The number of columns of a panel, a power of two; 0 if a panel exceeds `limit` bytes."""
+    """Return the columns of a panel, a power of two; 0 if a panel exceeds `limit` bytes."""
     itemsize, columns = table.load.dtype.itemsize, trip_count(table.column)
-    beside = iteration_count(loop for loop in table.strides if loop is not table.column)
+    others = iteration_count(loop for loop in table.strides if loop is not table.column)
     width = thresholds.TABLE_PANEL_LINES * line // itemsize
     while width * itemsize >= line:
-        enough = columns * beside >= thresholds.TABLE_PANELS * width
+        enough = columns * others >= thresholds.TABLE_PANELS * width
         if enough and width <= columns and table.rows * width * itemsize <= limit:
             return width
         width //= 2
@@ -169,15 +169,15 @@ def _blocked_by_columns(sink: UOp, table: _Table, width: int) -> UOp:
 
 
 def _panel(table: _Table, start: UOp, width: int, number: int) -> tuple[UOp, UOp]:
-    """The local array of a panel and its FILL. number: the first number of its loops."""
+    """Return the local array of a panel and its FILL. number: the first number of its loops."""
     load = table.load
     array = UOp(Ops.DEFINE_REG, load.dtype.ptr(table.rows * width, AddrSpace.REG), (), 0)
     row = UOp.range(table.rows, number, AxisKind.LOOP)
-    beside = UOp.range(width, number + 1, AxisKind.LOOP)
+    inner = UOp.range(width, number + 1, AxisKind.LOOP)
     terms = {loop: step for loop, step in table.strides.items() if loop is not table.column}
-    terms |= {row: table.row_stride, beside: 1}
+    terms |= {row: table.row_stride, inner: 1}
     starts, constant = affine(start)
     place = from_affine(terms | starts, table.constant + constant, loops_first)
     copied = UOp(Ops.LOAD, load.dtype, (load.src[0].src[0].index(place),))
-    store = UOp(Ops.STORE, dtypes.void, (array.index(row * row.const_like(width) + beside), copied))
-    return array, UOp(Ops.FILL, dtypes.void, (store, row, beside), Fill())
+    store = UOp(Ops.STORE, dtypes.void, (array.index(row * row.const_like(width) + inner), copied))
+    return array, UOp(Ops.FILL, dtypes.void, (store, row, inner), Fill())
