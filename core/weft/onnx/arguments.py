@@ -17,7 +17,7 @@ from weft.tensor import Tensor, from_dlpack
 
 
 class InputConverter:
-    """Converts inputs for a model on a device. `dtype` stands for float32, unless it is None."""
+    """Converts inputs for a model on a device. `dtype` replaces float32, unless it is None."""
 
     def __init__(self, device: str, dtype: DType | None) -> None:
         self._device = device

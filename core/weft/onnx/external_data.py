@@ -1,4 +1,4 @@
-"""External data: constants in files beside the model, read lazily.
+"""External data: constants in files next to the model, read lazily.
 
 A model names such files by relative paths. A path that leads out of the model's folder is refused:
 an absolute path, "..", a symbolic link to another folder. Sizes are compared with the file before
@@ -31,7 +31,7 @@ _NUMPY_NAMES = {
 
 
 class ExternalData:
-    """The files beside a model. `folder` is None for a model that is no file."""
+    """The files next to a model. `folder` is None for a model that is no file."""
 
     def __init__(self, folder: str | None, label: str) -> None:
         self._folder = folder
@@ -91,7 +91,7 @@ class ExternalData:
             let_through(error)
             raise FileError.of(
                 error, "external data of the model cannot be read", path=path,
-                asked=f"load {self._label}", try_="put the file beside the model",
+                asked=f"load {self._label}", try_="put the file next to the model",
             ) from None  # fmt: skip
 
     def _number(self, name: str, entries: Mapping[str, str], key: str, default: int) -> int:

@@ -53,7 +53,7 @@ def concat(node: Node, *arrays: Array, axis: int = 1) -> Any:
 
 @host_operator("Reshape", since=5)
 def reshape(node: Node, x: Array, target: Array, *, allowzero: int = 0) -> Array:
-    """Another shape; 0 stands for the old size, -1 for what is left."""
+    """Return the array in another shape. A size of 0 is the old one, -1 is what is left."""
     sizes = [
         x.shape[axis] if wanted == 0 and not allowzero else wanted
         for axis, wanted in enumerate(node.ints(target))

@@ -38,7 +38,7 @@ def load(
 
     :param source: a path, the bytes of a file, or an `onnx.ModelProto`.
     :param device: where it runs; None: the default device.
-    :param dtype: a float dtype that stands for float32 in constants and inputs, such as "bfloat16".
+    :param dtype: a float dtype that replaces float32 in constants and inputs, such as "bfloat16".
         Outputs keep their declared dtype.
     :param jit: whether calls are traced and replayed. The first call with new shapes is not.
     :param folder: where files with external data lie; by default the folder of the model.
@@ -207,7 +207,7 @@ def _float_dtype(dtype: DType | str) -> DType:
         raise OnnxError(
             "a model computes in a float dtype",
             asked=f"load(..., dtype={kind!r})",
-            because="it stands for float32 in constants and inputs",
+            because="it replaces float32 in constants and inputs",
             try_='dtype="bfloat16" or dtype="float16"',
         )
     return kind

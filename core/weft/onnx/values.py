@@ -35,7 +35,7 @@ _MOST_FOLDED_BYTES = 1 << 28
 class Constants:
     """The constants of one model on its device.
 
-    :ivar device: where tensors are made. :ivar dtype: stands for float32; None: float32 stays.
+    :ivar device: where tensors are made. :ivar dtype: replaces float32; None: float32 stays.
     """
 
     def __init__(self, device: str | None, dtype: DType | None) -> None:

@@ -140,13 +140,13 @@ def rotary_embedding(
             f"a cache (batch, positions, {count // 2})",
         )
     cos, sin = cos_cache.unsqueeze(1), sin_cache.unsqueeze(1)
-    turned, rest = heads[..., :count], heads[..., count:]
+    rotated, rest = heads[..., :count], heads[..., count:]
     if interleaved:
-        one, other = turned[..., 0::2], turned[..., 1::2]
+        one, other = rotated[..., 0::2], rotated[..., 1::2]
         pair = (one * cos - other * sin).stack(one * sin + other * cos, dim=-1)
-        y = pair.reshape(*turned.shape)
+        y = pair.reshape(*rotated.shape)
     else:
-        one, other = turned.chunk(2, -1)
+        one, other = rotated.chunk(2, -1)
         y = (one * cos - other * sin).cat(one * sin + other * cos, dim=-1)
     y = y if count == heads.shape[-1] else y.cat(rest, dim=-1)
     return _joined_heads(y) if is_packed else y

@@ -173,7 +173,7 @@ def where(node: Node, condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
 def is_infinite(
     node: Node, x: Tensor, *, detect_positive: int = 1, detect_negative: int = 1
 ) -> Tensor:
-    """Whether infinite, of the signs that are asked for."""
+    """Return whether elements are infinite, of the signs that the attributes select."""
     return x.isinf(bool(detect_positive), bool(detect_negative))
 
 

@@ -1,8 +1,8 @@
 """Discrete Fourier transform of the last axis by products with real matrices.
 
 A long axis is factored: its transform is one of each factor, with a multiplication by roots of
-unity in between. Source: J. Cooley and J. Tukey, "An algorithm for the machine calculation of
-complex Fourier series" (1965).
+unity (twiddle factors) in between. Source: J. Cooley and J. Tukey, "An algorithm for the machine
+calculation of complex Fourier series" (1965).
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ def fourier(
     rest = length // factor
     columns = _each(parts, lambda x: x.reshape(*x.shape[:-1], factor, rest).transpose(-1, -2))
     real, imaginary = _by_matrix(node, columns, inverse, factor)
-    turns = [node.tensor(each).cast(real.dtype) for each in _turns(rest, factor, inverse)]
-    turned = (
-        (real * turns[0] - imaginary * turns[1]).transpose(-1, -2).contiguous(),
-        (real * turns[1] + imaginary * turns[0]).transpose(-1, -2).contiguous(),
+    twiddles = _twiddle_factors(rest, factor, inverse)
+    cosines, sines = (node.tensor(each).cast(real.dtype) for each in twiddles)
+    rows = (
+        (real * cosines - imaginary * sines).transpose(-1, -2).contiguous(),
+        (real * sines + imaginary * cosines).transpose(-1, -2).contiguous(),
     )
-    found = fourier(node, turned, inverse)
+    found = fourier(node, rows, inverse)
     whole = _each(found, lambda x: x.transpose(-1, -2).reshape(*x.shape[:-2], length)[..., :count])
     assert whole[1] is not None
     return whole[0], whole[1]
@@ -80,7 +81,8 @@ def _matrices(length: int, count: int, inverse: bool) -> tuple[np.ndarray, np.nd
 
 
 @lru_cache(maxsize=32)
-def _turns(rest: int, factor: int, inverse: bool) -> tuple[np.ndarray, np.ndarray]:
+def _twiddle_factors(rest: int, factor: int, inverse: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return the real and the imaginary parts of the roots of unity between two transforms."""
     return _roots(np.arange(rest)[:, None] * np.arange(factor), rest * factor, inverse)
 
 

@@ -88,9 +88,9 @@ def _reflected(place: Tensor, size: int, corners: bool) -> Tensor:
     span = high - low
     if not span:
         return place * 0
-    turns = (place - low) / (2 * span)
-    along = (turns - turns.floor()) * (2 * span)
-    mirrored = low + (along <= span).where(along, 2 * span - along)
+    periods = (place - low) / (2 * span)
+    offset = (periods - periods.floor()) * (2 * span)
+    mirrored = low + (offset <= span).where(offset, 2 * span - offset)
     return ((place < low) | (place > high)).where(mirrored, place)
 
 

@@ -252,7 +252,7 @@ def _widened(window: Window, out: tuple[Any, ...]) -> Window:
 
 
 def _padded(x: Tensor, zero: Tensor | None, window: Window) -> Tensor:
-    """The input with its zero point around it: that is what the padding stands for."""
+    """Pad the input with its zero point, which represents the number 0."""
     around = (None, None, *window.pads)
     if not any(sum(pair) for pair in window.pads):
         return x

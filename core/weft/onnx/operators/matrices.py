@@ -30,7 +30,7 @@ def gemm(
     transB: int = 0,
     broadcast: int = 0,
 ) -> Tensor:
-    """alpha a @ b + beta c, with a and b transposed where that is asked for."""
+    """Return alpha a @ b + beta c, with a and b transposed if `transA` and `transB` are set."""
     left = a.transpose(0, 1) if transA else a
     right = b.transpose(0, 1) if transB else b
     of_left, of_right = source_of(a), source_of(b)

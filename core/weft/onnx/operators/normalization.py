@@ -177,12 +177,12 @@ def _batch_normalized(
 ) -> Tensor:
     wide = _wide(x)
 
-    def beside(each: Tensor) -> Tensor:
+    def per_channel(each: Tensor) -> Tensor:
         each = each.cast(wide.dtype)
         return _channels(each, x.ndim) if spatial else each
 
-    factor = beside(scale) * (beside(var) + epsilon).rsqrt()
-    return ((wide - beside(mean)) * factor + beside(bias)).cast(x.dtype)
+    factor = per_channel(scale) * (per_channel(var) + epsilon).rsqrt()
+    return ((wide - per_channel(mean)) * factor + per_channel(bias)).cast(x.dtype)
 
 
 def _batch_training(

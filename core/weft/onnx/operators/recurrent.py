@@ -190,7 +190,7 @@ def lstm_layer(
 
 
 def _gru_bias(b: Tensor | None, size: int, linear: bool) -> tuple[Tensor | None, Tensor | None]:
-    """The bias beside the inputs, and the one that is added before the reset gate."""
+    """Return the bias of the inputs, and the one that is added before the reset gate."""
     if b is None:
         return None, None
     of_inputs, of_states = b.chunk(2)
