@@ -108,7 +108,7 @@ def test_several_fragments_to_a_warp():
     check(program, 16, 8, 16)
 
 
-def test_the_loop_may_be_written_out():
+def test_the_loop_may_be_unrolled():
     program = program_of(matmul(8, 8, 8), TC, Opt(OptKind.UNROLL, 4, 2))
     assert len(units(program)) == 2
     check(program, 8, 8, 8)

@@ -265,7 +265,7 @@ def test_a_missing_barrier_gives_wrong_numbers():
         check(replace(program, uops=without), 8, 32, 16)
 
 
-def test_more_tiles_than_turns_are_refused():
+def test_more_tiles_than_iterations_are_refused():
     with pytest.raises(OptError) as caught:
         program_of(matmul(8, 16, 16), GRID, *TILED, Opt(OptKind.STAGE, 4, 5))
     assert "4 tiles" in caught.value.because

@@ -51,7 +51,7 @@ def test_each_is_legal_and_comes_once():
                 done.apply(opt)  # OptError where it is not legal
 
 
-def test_long_texts_are_not_written_out_often():
+def test_long_bodies_are_not_unrolled_often():
     value = buffer(64 * 64).reshape((64, 64))
     for step in range(100):
         value = value * value + UOp.const(dtypes.float32, float(step))
