@@ -154,7 +154,7 @@ class Faults:
 
 KINDS = {
     "launch": (KernelRunner, "__call__", DeviceError),
-    "allocation": (Pool, "take", OutOfMemory),
+    "allocation": (Pool, "acquire", OutOfMemory),
     "copy": (transfer, "copy", DeviceError),
     "memory": (PoisonedAllocator, "allocate", MemoryError),
     "memory of a launch": (PythonRunner, "__call__", MemoryError),

@@ -128,8 +128,12 @@ BAD = {
     "is no module": (lambda: installed("BAD", None), "state the version"),
     "declares a number": (lambda: installed("BAD", declaring("BAD", 42)), "it gave an int"),
     "declares nothing": (lambda: installed("BAD", declaring("BAD", [])), "no family of that name"),
-    "opens a text": (lambda: installed("BAD", opening("BAD", str)), "return Device: it returned str"),
-    "opens nothing": (lambda: installed("BAD", opening("BAD", lambda id: None)), "it returned nothing"),
+    "opens a text": (
+        lambda: installed("BAD", opening("BAD", str)), "return Device: it returned str",
+    ),
+    "opens nothing": (
+        lambda: installed("BAD", opening("BAD", lambda id: None)), "it returned nothing",
+    ),
     "opens another": (
         lambda: installed("BAD", opening("BAD", lambda id: Device(DeviceId("X"), Capabilities()))),
         "must return the requested device: it returned X",
