@@ -216,7 +216,8 @@ def table(results: dict[str, Measurement | str], threads: list[int]) -> str:
         "# ONNX models",
         "",
         "Written by `python benchmarks/onnx_models.py`, which says what is measured.",
-        f"{versions} (ORT), on {processor()} with {os.cpu_count()} cores.",
+        f"{versions} (ORT), on {processor()} with {os.cpu_count()} cores. "
+        f"Load average after the last model: {os.getloadavg()[2]:.1f}.",
         "",
         f"| {' | '.join(heads)} |",
         "|---|" + "--:|" * (len(heads) - 1),
