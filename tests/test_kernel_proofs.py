@@ -130,14 +130,14 @@ class Case:
 
 
 WINDOWS, ROWS = (patterns, "_window_streams"), (patterns, "_lines_of_best_pass")
-TURNED_IN, TURNED_OUT = (vector_memory, "columns_of"), (vector_memory, "_stored_turned")
+LOADED, STORED = (vector_memory, "columns_of"), (vector_memory, "_stored_transposed")
 PASSES = {
     "product": Case(lambda: t(603, 515) @ t(515, 517), ("software_prefetch",), (PREFETCH_L1,)),
-    "product, turned": Case(
+    "product, transposed": Case(
         lambda: t(603, 515) @ t(517, 515).T,
         ("software_prefetch", "loop_peeling"),
         (PREFETCH_L1,),
-        (TURNED_IN,),
+        (LOADED,),
     ),
     "product of few rows": Case(lambda: t(7, 515) @ t(515, 1031)),
     "windows": Case(
@@ -155,10 +155,10 @@ PASSES = {
     ),
     "ahead": Case(lambda: t(1 << 20).sum(), ("software_prefetch",), (PREFETCH_STREAM,)),
     "stream": Case(lambda: t(1_000_003) * 2 + 1, ("non_temporal_stores",)),
-    "turned, stored": Case(
-        lambda: t(1, 64, 14, 14).conv2d(t(70, 64, 3, 3), padding=1), calls=(TURNED_OUT,)
+    "transposed tile, stored": Case(
+        lambda: t(1, 64, 14, 14).conv2d(t(70, 64, 3, 3), padding=1), calls=(STORED,)
     ),
-    "turned": Case(lambda: t(515, 131).T.contiguous(), calls=(TURNED_IN,)),
+    "transposed": Case(lambda: t(515, 131).T.contiguous(), calls=(LOADED,)),
     "tails": Case(lambda: t(37, 1003).sum(1), ("loop_peeling",)),
     "epilogue": Case(lambda: (t(3, 515) @ t(517, 515).T + t(517)).gelu(), ("reduction_rows",)),
     "segments": Case(lambda: t(20, 37).pad((4, 5)).contiguous(), ("index_set_splitting",)),
@@ -181,7 +181,7 @@ PASSES = {
     "rows picked": Case(lambda: t(523, 1043)[t(71, dtype="int32")], ("one_hot_gather",)),
     "rows picked, wide": Case(lambda: t(523, 1040)[t(71, dtype="int32")], ("one_hot_gather",)),
     "rows added": Case(lambda: t(523, 1043).sum(0)),
-    "pieces": Case(lambda: t(7, 9, 64, 96).permute(3, 1, 0, 2).contiguous(), calls=(TURNED_IN,)),
+    "pieces": Case(lambda: t(7, 9, 64, 96).permute(3, 1, 0, 2).contiguous(), calls=(LOADED,)),
     "columns": Case(
         lambda: t(2100, 1007).gather(0, t(701, 1007, dtype="int32")),
         ("clamped_gather", "table_column_blocking"),

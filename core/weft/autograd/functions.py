@@ -248,7 +248,9 @@ def grad(
     :param materialize_grads: return zeros for those inputs.
     :raises GradientError: as `Tensor.gradient` does.
 
-
+    >>> x = Tensor([2.0, 3.0], requires_grad=True)
+    >>> (gradient,) = weft.autograd.grad((x * x).sum(), x)
+    >>> gradient.tolist()
     [4.0, 6.0]
     """
     if is_grads_batched:

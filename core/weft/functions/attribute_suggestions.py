@@ -97,7 +97,6 @@ EQUIVALENTS: dict[str, str] = {
     "from_file": "Tensor.from_file(path, dtype)",
     "frombuffer": "Tensor(memoryview), or Tensor.from_blob(address, shape, dtype=...)",
     "to_dlpack": "x itself: numpy.from_dlpack(x) and others take it",
-    "onnx": "weft.io for the formats that are read",
     "library": "weft.autograd.Function, or weft.plugin for devices",
     # namespaces
     "linalg": "weft.array_api.linalg, or methods: x.svd(), x.qr(), x.inv(), x.det(), x.norm()",

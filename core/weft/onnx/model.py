@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -65,10 +65,12 @@ class Outputs(Mapping[str, Any]):
             return self._values[key]
         return list(self._values.values())[key]
 
-    def __getattr__(self, name: str) -> Any:
-        if not name.startswith("_") and name in self._values:
-            return self._values[name]
-        raise AttributeError(f"no output is called {name!r}: there are {', '.join(self)}")
+    if not TYPE_CHECKING:  # a checker reports a name that is not there
+
+        def __getattr__(self, name: str) -> Any:
+            if not name.startswith("_") and name in self._values:
+                return self._values[name]
+            raise AttributeError(f"no output is called {name!r}: there are {', '.join(self)}")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)

@@ -6,6 +6,7 @@ import pytest
 
 from helpers.simd import simd_target
 from weft import Tensor, dtypes
+from weft.base.settings import settings
 from weft.codegen.pipeline import lower
 from weft.device.capabilities import ComputeCaps, KernelLimits
 from weft.device.machine import MachineModel, Throughput
@@ -20,7 +21,8 @@ CAPS = ComputeCaps(
 
 
 def prediction_of(result: Tensor, caps: ComputeCaps = CAPS) -> Prediction:
-    item = result.schedule()[-1]
+    with settings.override(SPLIT_REDUCEOP=0):
+        item = result.schedule()[-1]
     return predict(lower(item.ast, simd_target(caps)), caps.machine)
 
 
