@@ -49,7 +49,18 @@ OVER = "over the limit"
 UNITS = {"flop": "GFLOP/s", "byte": "GB/s", "call": "ms", "kernel": "us a kernel"}
 
 BESIDE = "weft, the other checkout"
-ISA = {"x86-64-v3": "avx2", "x86-64-v4": "avx512", "x86-64-v2": "sse4_2"}  # as libraries call them
+LEVELS = {  # of x86-64, by the settings that hold the peers' libraries to them
+    "x86-64-v3": {
+        "ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2",
+        "MKL_ENABLE_INSTRUCTIONS": "AVX2", "OPENBLAS_CORETYPE": "Haswell",
+        "XLA_FLAGS": "--xla_cpu_max_isa=AVX2",
+    },
+    "x86-64-v4": {
+        "ONEDNN_MAX_CPU_ISA": "AVX512_CORE", "ATEN_CPU_CAPABILITY": "avx512",
+        "MKL_ENABLE_INSTRUCTIONS": "AVX512", "OPENBLAS_CORETYPE": "SkylakeX",
+        "XLA_FLAGS": "--xla_cpu_max_isa=AVX512",
+    },
+}  # fmt: skip
 
 Row = Workload | Model
 
@@ -61,14 +72,7 @@ def rows_of(count: int, seed: int) -> tuple[Row, ...]:
 
 def held_to(arch: str | None) -> dict[str, str]:
     """Settings that hold weft and its peers to a level of x86-64; tinygrad has none."""
-    if arch is None:
-        return {}
-    isa = ISA.get(arch, "avx2")
-    found = {"WEFT_CPU_ARCH": arch, "DNNL_MAX_CPU_ISA": isa, "ONEDNN_MAX_CPU_ISA": isa}
-    if isa == "avx2":
-        found |= {"ATEN_CPU_CAPABILITY": isa, "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
-        found |= {"OPENBLAS_CORETYPE": "Haswell", "XLA_FLAGS": "--xla_cpu_max_isa=AVX2"}
-    return found
+    return {} if arch is None else {"WEFT_CPU_ARCH": arch, **LEVELS[arch]}
 
 
 # ---- one peer in its process ---------------------------------------------------------------------
@@ -320,7 +324,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--peers", nargs="*", default=list(PEERS), choices=list(PEERS))
     made.add_argument("--only", nargs="*", default=[], help="words of the workloads to run")
     made.add_argument("--limit", type=float, default=90.0, help="seconds for one answer")
-    made.add_argument("--arch", default=None, help="hold all to a level, such as x86-64-v3")
+    made.add_argument("--arch", choices=LEVELS, help="hold all to a level of x86-64")
     made.add_argument("--random", type=int, default=0, metavar="N", help="draw N workloads")
     made.add_argument("--seed", type=int, default=1, help="of the drawn workloads")
     made.add_argument("--beside", type=Path, default=None, help="another checkout of weft")

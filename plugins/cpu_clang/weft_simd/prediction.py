@@ -15,7 +15,7 @@ instruction stream throughput prediction for Intel and AMD microarchitectures" (
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from weft.plugin import AddrSpace, LinearProgram, MachineModel, Ops, PtrDType, UOp, dtypes
 from weft_simd import thresholds
@@ -47,19 +47,18 @@ class _Body:
     loads: float = 0.0
     stores: float = 0.0
     chain: int = 0
-    bounds: dict[str, float] = field(default_factory=dict[str, float])
 
     def cycles(self, machine: MachineModel) -> tuple[float, str]:
         """The cycles of all iterations, and what bounds them."""
         pipes = _pipes(machine)
-        self.bounds = {
+        bounds = {
             "arithmetic": self.arithmetic / pipes,
             "loads": self.loads / pipes,
             "stores": self.stores / (pipes * thresholds.STORED),
             "latency": self.chain * machine.multiply_add_latency,
         }
-        bound = max(self.bounds, key=self.bounds.__getitem__)
-        return self.bounds[bound] * self.iterations, bound
+        bound = max(bounds, key=bounds.__getitem__)
+        return bounds[bound] * self.iterations, bound
 
 
 def predict(program: LinearProgram, machine: MachineModel) -> Prediction:

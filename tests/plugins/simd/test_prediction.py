@@ -13,7 +13,7 @@ from weft.device.machine import MachineModel, Throughput
 from weft.uop import Ops
 from weft_simd.prediction import Prediction, predict
 
-FUSED = tuple(Throughput(Ops.MULACC, dtypes.float32, float(n)) for n in (16,))
+FUSED = (Throughput(Ops.MULACC, dtypes.float32, 16.0),)
 CAPS = ComputeCaps(
     vector_widths={dtypes.float: (8,)}, vector_bytes=32, vector_registers=16, cache_bytes=1 << 25,
     limits=KernelLimits(scratch_bytes=1 << 20), machine=MachineModel(throughputs=FUSED),
