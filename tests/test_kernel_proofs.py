@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from tests.plugins.simd.transforms.test_packed_words import product as product_of_words
 
+from helpers import proofs
+from helpers.races import races
 from weft import Tensor
 from weft.base import trace
 from weft.base.dtype import dtypes
@@ -23,8 +25,6 @@ from weft.codegen.pipeline import lower
 from weft.codegen.vectorization import prefix_scan, vector_memory
 from weft.device import registry
 from weft.device.packed_dot import PairDot
-from weft.testing import proofs
-from weft.testing.races import races
 from weft.uop import Ops, UOp
 from weft.uop.args import PREFETCH_L1, PREFETCH_L2, PREFETCH_STREAM
 from weft_simd.prefetch import patterns

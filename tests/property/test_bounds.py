@@ -13,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from helpers.proofs import unproven
 from helpers.random_lookups import RandomLookup
 from helpers.random_products import RandomProduct
 from weft import Tensor
@@ -20,7 +21,6 @@ from weft.codegen.pipeline import lower
 from weft.device import registry
 from weft.device.capabilities import Target
 from weft.testing.kernels import RandomKernel
-from weft.testing.proofs import unproven
 from weft.uop import Ops, UOp
 
 pytest.importorskip("z3", reason="the solver of weft[proof] is not installed")

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from helpers.races import races
 from helpers.random_lookups import RandomLookup
 from helpers.random_products import RandomProduct
 from helpers.simd import with_simd
@@ -26,7 +27,6 @@ from weft.device.program import CompiledProgram, LinearProgram
 from weft.device.tensor_core import FragmentLayout, TensorCore
 from weft.shape.tracker import ShapeTracker
 from weft.testing.kernels import RandomKernel
-from weft.testing.races import races
 from weft.testing.reference import KINDS
 from weft.testing.reference.renderer import PythonRenderer
 from weft.testing.reference.runner import PythonCompiler, PythonRunner

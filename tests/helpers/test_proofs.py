@@ -6,11 +6,11 @@ import builtins
 
 import pytest
 
+from helpers import proofs
+from helpers.races import races
 from weft.base.dtype import AddrSpace, dtypes
 from weft.base.errors import ArgumentError
 from weft.device.program import LinearProgram
-from weft.testing import proofs
-from weft.testing.races import races
 from weft.uop import Ops, UOp
 from weft.uop.args import AxisKind
 

@@ -18,9 +18,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from helpers.proofs import Access
 from weft.base.dtype import AddrSpace, PtrDType
 from weft.device import LinearProgram
-from weft.testing.proofs import Access
 from weft.uop import Ops, UOp
 
 _GROUP = "lidx"
