@@ -110,6 +110,7 @@ TABLE: tuple[Setting, ...] = (
     ),
     Setting("NOOPT", 0, "1: lower kernels without loop optimisations"),
     Setting("BEAM", 0, "beam width of the kernel search; 0: no search, the strategy chooses"),
+    Setting("BEAM_SECONDS", 60, "seconds that the search for one kernel may take; 0: no limit"),
     Setting(
         "JIT",
         1,
@@ -289,6 +290,7 @@ class SettingValues(TypedDict, total=False):
     DEBUG: int
     NOOPT: int
     BEAM: int
+    BEAM_SECONDS: int
     JIT: int
     VIZ: str
     SPEC: int
@@ -332,6 +334,7 @@ class Settings:
         DEBUG: int
         NOOPT: int
         BEAM: int
+        BEAM_SECONDS: int
         JIT: int
         VIZ: str
         SPEC: int

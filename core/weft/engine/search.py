@@ -3,9 +3,9 @@ Also: autotuning, beam search.
 
 A beam search. It begins with the heuristic's plan and with the empty plan. Each round builds all
 plans one step from the best few (`codegen.opt.search_space.near`) in helper processes, runs once
-those with equal results, and keeps the best few. It ends with a round without gain. The best are
-then timed interleaved with the heuristic's plan, and the winner once more: the heuristic's plan
-stays unless it is slower both times.
+those with equal results, and keeps the best few. It ends with a round without gain, or when its
+budget is spent (`WEFT_BEAM_SECONDS`). The best are then timed interleaved with the heuristic's
+plan, and the winner once more: the heuristic's plan stays unless it is slower both times.
 
 The result is stored by kernel, by the key of the device's code, and by width, with all
 measurements. An interrupted search is stored too, and the next one continues it. Where nothing can
@@ -38,6 +38,7 @@ from weft.device import OpenDevice
 from weft.engine.candidate_measurement import UNOPTIMIZED, Outcome
 from weft.engine.measurement_workers import RUN_SECONDS, workers_for
 from weft.engine.progress import Progress
+from weft.engine.search_budget import Budget
 from weft.engine.tuning_database import SearchResult, Try, key_of, lookup, store
 from weft.engine.worker_processes import HelperFailed, stop_helpers
 from weft.uop import UOp
@@ -51,6 +52,8 @@ _LAST_ROUNDS = (
     60  # rounds of interleaved timing of the best few, since others may use the machine too
 )
 _LEAST_SECONDS, _MOST_SECONDS = 0.3, 8.0  # that this takes
+_LAST_SHARE = 0.4  # of what is left of the budget: there are two of them
+_CHUNK = 8  # plans that are built before they are run: the budget ends the search between two
 
 _lock = threading.RLock()
 
@@ -137,17 +140,20 @@ class _Search:
         self.tried: set[Plan] = {heuristic}
         self.built: dict[Plan, Any] = {}
         self.known: dict[bytes, Try] = {}  # by source: plans may come to the same
-        self.progress = Progress(self.loops[True].name)
+        self.budget = Budget.of_settings()
+        self.progress = Progress(self.loops[True].name, self.budget)
 
     def run(self, begun: Sequence[Plan] = ()) -> SearchResult:
         """Run the search. begun: the result of an interrupted search, which is continued."""
         found = self.found
         result = "interrupted"
         try:
-            self.workers = workers_for(self.ast, self.device, found.notes)
+            self.workers = workers_for(self.ast, self.device, found.notes, self.budget)
             try:
                 if self.prepare():
                     self.rounds(begun)
+                    if self.budget.ends_rounds:
+                        found.notes.append(f"the budget ended the search: {self.budget}")
                     found.best = self.best_plan()
             finally:
                 self.workers.end()
@@ -222,6 +228,8 @@ class _Search:
         self.measure(start)
         beam = [self.found.heuristic, *filter(self.is_promising, start)]
         for number in range(1, MOST_ROUNDS + 1):
+            if self.budget.ends_rounds:
+                return
             before = min(self.seconds.values())
             plans = list(
                 dict.fromkeys(
@@ -244,13 +252,22 @@ class _Search:
         return self.seconds.get(plan, inf) < _FAR * self.seconds[self.found.heuristic]
 
     def measure(self, plans: Sequence[Plan]) -> None:
-        """Build all plans, then run them one after the other."""
-        self.tried.update(plans)
+        """Build and run plans until the budget is spent."""
+        for start in range(0, len(plans), _CHUNK):
+            if self.budget.ends_rounds:
+                return
+            self.measure_chunk(plans[start : start + _CHUNK])
+
+    def measure_chunk(self, plans: Sequence[Plan]) -> None:
+        """Build plans in parallel, then run them one after the other."""
         answers: list[tuple[bytes, Any] | str] = []
         for answer in self.workers.built(plans):
             answers.append(answer)
             self.progress.step_built()
         for plan, answer in zip(plans, answers):
+            if self.budget.ends_rounds:
+                return
+            self.tried.add(plan)
             good = min(self.seconds.values())
             if isinstance(answer, str):
                 self.found.tries.append(Try(plan, None, answer))
@@ -295,7 +312,8 @@ class _Search:
         """The best of these plans by interleaved runs; the first unless another is clearly
         faster."""
         once = sum(self.seconds[plan] for plan in plans)
-        enough = min(_MOST_SECONDS, max(_LEAST_SECONDS, _LAST_ROUNDS * once))
+        enough = min(_MOST_SECONDS, _LAST_SHARE * self.budget.left, _LAST_ROUNDS * once)
+        enough = max(_LEAST_SECONDS, enough)
         times = self.workers.time_interleaved([self.built[plan] for plan in plans], enough)
         if isinstance(times, str):
             self.found.notes.append(f"the best could not be compared once more: {times}")

@@ -26,6 +26,7 @@ from weft.engine import (
 )
 from weft.engine import tuning_database as database
 from weft.engine.candidate_measurement import UNOPTIMIZED, Outcome
+from weft.engine.search_budget import Budget
 from weft.engine.worker_processes import Helper, HelperFailed, Helpers
 from weft.testing import reference
 from weft.uop import Ops
@@ -270,6 +271,61 @@ def test_an_interrupt_keeps_results_and_the_next_search_continues(scripted, monk
     assert not workers.timed
 
 
+def test_the_budget_ends_a_search(scripted):
+    class Slow(Scripted):
+        def time(self, built, good):
+            if len(self.timed) == 20:
+                budget.seconds = 1e-9
+            return super().time(built, good)
+
+    budget = Budget(0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Budget, "of_settings", classmethod(lambda _: budget))
+        found, workers = scripted(sums(), kind=Slow, seconds=by_length)
+    assert len(workers.timed) == 21 and found.complete
+    assert found.best != found.heuristic
+    assert any("the budget ended the search" in note for note in found.notes)
+    _, workers = scripted(sums(), seconds=by_length)
+    assert not workers.timed  # the result is stored
+
+
+def test_a_spent_budget_leaves_the_heuristic(scripted):
+    with settings.override(BEAM_SECONDS=1), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Budget, "elapsed", property(lambda self: 2.0))
+        found, workers = scripted(sums(), seconds=by_length)
+    assert found.best == found.heuristic and workers.timed == [found.heuristic]
+
+
+def test_requests_get_what_is_left_of_the_budget(monkeypatch):
+    monkeypatch.setattr(measurement_workers, "time_limit_factor", lambda: 2.0)
+    monkeypatch.setattr(Budget, "elapsed", property(lambda self: 4.0))
+    limits = []
+
+    class Asked:
+        life = 1
+
+        def ask(self, verb, *arguments, seconds):
+            limits.append((verb, seconds))
+
+    class All:
+        first = Asked()
+
+        @staticmethod
+        def spread(work, things):
+            return [work(All.first, thing) for thing in things]
+
+    budget = Budget(10)
+    workers = measurement_workers.Workers(sums(), All, budget=budget)
+    workers.built([Plan()])
+    workers.time("a kernel", 1e-3)
+    workers.time("a kernel", None)
+    assert limits == [("begin", 3.0), ("build", 3.0), ("time", 3.0), ("time", 3.0)]
+    budget.seconds = 3.0
+    assert workers.built([Plan()]) == ["the budget of the search is spent"]
+    workers.time_interleaved(["a kernel"], 1.0)
+    assert limits[4:] == [("time_interleaved", 1.0)]
+
+
 def test_a_fault_of_ours_leaves_the_heuristic(scripted, monkeypatch):
     def faulty(kernel, plan):
         raise KeyError("an axis")
@@ -382,7 +438,7 @@ def test_a_kernel_that_exceeds_memory_of_workers_is_not_tried(monkeypatch):
     """What ends a helper for want of memory would end the program."""
 
     class NoHelper:
-        def __init__(self, ast, helpers):
+        def __init__(self, ast, helpers, budget):
             raise HelperFailed("OutOfMemory: no room for it")
 
     class Opens:
