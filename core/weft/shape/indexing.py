@@ -249,30 +249,3 @@ def expr_from_ranges(st: ShapeTracker, ranges: Sequence[sint]) -> tuple[UOp, UOp
     the position means nothing.
     """
     return expr_of_views(st.views, ranges)
-
-
-def to_indexed_uops(views: Sequence[View], ranges: Sequence[sint] | None = None) -> tuple[UOp, UOp]:
-    """(position, visible) over `ranges`, or over RANGE nodes numbered by axis."""
-    if ranges is None:
-        ranges = symbolic_ranges(views[-1].shape)
-    index, valid = expr_of_views(views, ranges)
-    return index, TRUE if valid is None else valid
-
-
-def touched(views: Sequence[View]) -> int:
-    """One more than the highest position that can be read; 0 where nothing is."""
-    top = views[-1]
-    if any(0 in view.shape or view.hides_all for view in views):
-        return 0
-    bottom = views[0]
-    high = high_of(bottom.offset)
-    for axis, (extent, stride) in enumerate(zip(bottom.shape, bottom.strides)):
-        low, stop = bottom.mask[axis] if bottom.mask is not None else (0, extent)
-        reach = stride * (stop - 1) if low_of(stride) >= 0 else stride * low
-        high += high_of(simplify(reach)) if isinstance(reach, UOp) else reach
-    if len(views) > 1:
-        index, valid = expr_of_views(views, symbolic_ranges(top.shape))
-        if valid is not None and valid.op is Ops.CONST and not valid.arg:
-            return 0
-        high = min(high, bounds_of(index)[1])
-    return max(0, int(high) + 1)

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from weft.base.errors import ArgumentError
 from weft.base.weak import entry_type
-from weft.shape.indexing import expr_of_views, symbolic_ranges, to_indexed_uops, touched
+from weft.shape.indexing import expr_of_views, symbolic_ranges
 from weft.shape.view import Shape, View, is_static
 from weft.shape.view_merge import compose
 from weft.uop import Ops, UOp, sint
@@ -39,7 +39,7 @@ class ShapeTracker:
     shape.
     """
 
-    __slots__ = ("__weakref__", "_real_size", "_real_strides", "views")
+    __slots__ = ("__weakref__", "_real_strides", "views")
 
     views: tuple[View, ...]
 
@@ -117,20 +117,6 @@ class ShapeTracker:
         return len(self.views) == 1 and self.views[0].contiguous
 
     @property
-    def consecutive(self) -> bool:
-        """Whether it is a window of memory read in order: contiguous but for an offset.
-
-        >>> ShapeTracker.from_shape((4,)).shrink(((1, 3),)).consecutive
-        True
-        """
-        if len(self.views) != 1:
-            return False
-        view = self.views[0]
-        return view.contiguous or (
-            view.mask is None and view.strides == View.create(view.shape).strides
-        )
-
-    @property
     def static(self) -> bool:
         """Whether no number in it is symbolic.
 
@@ -156,18 +142,6 @@ class ShapeTracker:
         True
         """
         return set[UOp]().union(*(view.vars() for view in self.views))
-
-    def real_size(self) -> int:
-        """The number of elements that memory must have: one more than the highest position, or 0.
-
-        >>> ShapeTracker.from_shape((4,)).shrink(((1, 3),)).real_size()
-        3
-        """
-        try:
-            return self._real_size
-        except AttributeError:
-            self._real_size: int = touched(self.views)
-            return self._real_size
 
     def real_strides(self, ignore_valid: bool = False) -> tuple[sint | None, ...]:
         """The stride of each axis in memory; None where it is not constant.
@@ -201,31 +175,6 @@ class ShapeTracker:
         if not ignore_valid:
             self._real_strides: tuple[sint | None, ...] = result
         return result
-
-    def axis_is_masked(self, axis: int) -> bool:
-        """Whether the mask depends on the index along this axis.
-
-        >>> padded = ShapeTracker.from_shape((2, 3)).pad(((0, 0), (1, 0)))
-        >>> padded.axis_is_masked(0), padded.axis_is_masked(1)
-        (False, True)
-        """
-        if len(self.views) == 1:
-            mask = self.views[0].mask
-            return mask is not None and mask[axis] != (0, self.shape[axis])
-        ranges = symbolic_ranges(self.shape)
-        _, valid = expr_of_views(self.views, ranges)
-        return valid is not None and ranges[axis] in valid.toposort()
-
-    def to_indexed_uops(self, ranges: Sequence[sint] | None = None) -> tuple[UOp, UOp]:
-        """The position in memory and whether it is visible, as nodes over `ranges`.
-
-        Without `ranges`, the indices are RANGE nodes numbered by axis.
-
-        >>> place, visible = ShapeTracker.from_shape((2, 3)).to_indexed_uops([1, 2])
-        >>> place.render(), visible.render()
-        ('5', 'True')
-        """
-        return to_indexed_uops(self.views, ranges)
 
     # ---- composition ----------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """Term rewriting: apply a rule set to a graph until no rule matches, without recursion.
 Also: graph rewriting, fixed-point iteration.
 
-A node is rewritten after its sources (`bottom_up=True`: before them), and the result of a rule is
+A node is rewritten after its sources, and the result of a rule is
 rewritten again. A rule set that does not terminate raises an error with its name.
 
 Source: F. Baader, T. Nipkow, 'Term Rewriting and All That' (1998): normal forms.
@@ -24,7 +24,6 @@ def rewrite_map(
     sink: UOp,
     matcher: PatternMatcher,
     ctx: Any = None,
-    bottom_up: bool = False,
     nodes: Iterable[UOp] | None = None,
 ) -> dict[UOp, UOp]:
     """The replacement of every node below `sink`, and of `sink` itself.
@@ -32,9 +31,6 @@ def rewrite_map(
     nodes: all of them in topological order, if the caller has them.
     """
     done: dict[UOp, UOp] = {}
-    if bottom_up:
-        _settle([(sink, sink, _VISIT)], set(), done, matcher, ctx, bottom_up)
-        return done
     table = matcher._table or matcher._compile()
     # most nodes do not change: one traversal visits all nodes, and only the result of a rule needs
     # a stack
@@ -62,7 +58,7 @@ def rewrite_map(
             waiting.add(original)
             stack.append((original, node, _LINK))
         _wait_for(node, replacement, stack, waiting, done, matcher)
-        _settle(stack, waiting, done, matcher, ctx, bottom_up)
+        _settle(stack, waiting, done, matcher, ctx)
     return done
 
 
@@ -72,7 +68,6 @@ def _settle(
     done: dict[UOp, UOp],
     matcher: PatternMatcher,
     ctx: Any,
-    bottom_up: bool,
 ) -> None:
     """Rewrite the nodes on the stack, and the results of rules, until the stack is empty."""
     table = matcher._table or matcher._compile()
@@ -85,11 +80,6 @@ def _settle(
         if original in done:
             continue
         if stage == _VISIT:
-            if bottom_up and table[node.op]:
-                replacement = matcher.rewrite(node, ctx)
-                if replacement is not None:
-                    _wait_for(original, replacement, stack, waiting, done, matcher)
-                    continue
             missing = [source for source in node.src if source not in done]
             if missing:
                 stack.append((original, node, _BUILD))
@@ -100,7 +90,7 @@ def _settle(
             rebuilt = UOp(node.op, node.dtype, src, node.arg)
             _wait_for(original, rebuilt, stack, waiting, done, matcher)
             continue
-        replacement = None if bottom_up or not table[node.op] else matcher.rewrite(node, ctx)
+        replacement = matcher.rewrite(node, ctx) if table[node.op] else None
         if replacement is None:
             done[original] = node
         else:
@@ -135,16 +125,15 @@ def graph_rewrite(
     sink: UOp,
     matcher: PatternMatcher,
     ctx: Any = None,
-    bottom_up: bool = False,
     name: str = "",
     nodes: Iterable[UOp] | None = None,
 ) -> UOp:
     """`sink` after the rules of `matcher` are applied until none matches.
 
-    ctx: the context of rules with a parameter `ctx`. bottom_up: rewrite each node before its
-    sources. nodes: see `rewrite_map`. Raises SpecError if rules undo each other.
+    ctx: the context of rules with a parameter `ctx`. nodes: see `rewrite_map`. Raises SpecError if
+    rules undo each other.
     """
-    result = rewrite_map(sink, matcher, ctx, bottom_up, nodes)[sink]
+    result = rewrite_map(sink, matcher, ctx, nodes)[sink]
     if trace.enabled("rewrite") and result is not sink:
         trace.point("rewrite", name=name or matcher.name, before=sink, after=result)
     return result

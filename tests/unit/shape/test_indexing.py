@@ -67,11 +67,6 @@ def test_plain_ints_are_indices_too():
     assert index is UOp.const(dtypes.int, 15) and gate is None
 
 
-def test_indexed_uops_always_have_a_gate():
-    _, gate = make(3).to_indexed_uops(symbolic_ranges((3,)))
-    assert gate is UOp.const(dtypes.bool, True)
-
-
 def test_invisible_elements_are_gated():
     hidden = make(4).pad(((4, 0),)).shrink(((0, 4),))
     _, gate = expr_from_ranges(hidden, symbolic_ranges(hidden.shape))

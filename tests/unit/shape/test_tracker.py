@@ -5,7 +5,8 @@ import pickle
 import pytest
 
 from weft.base.errors import ArgumentError
-from weft.shape import ShapeTracker, View
+from weft.shape import ShapeTracker, View, expr_from_ranges
+from weft.shape.indexing import symbolic_ranges
 from weft.uop import Ops, UOp, Variable, from_text, to_text
 
 
@@ -34,12 +35,10 @@ def test_views_that_undo_each_other_vanish():
     assert make(4, 6).permute((1, 0)).reshape((24,)).reshape((6, 4)).permute((1, 0)) is make(4, 6)
 
 
-def test_contiguous_and_consecutive():
-    assert make(4, 6).contiguous and make(4, 6).consecutive
-    window = make(4, 6).shrink(((1, 3), (0, 6)))
-    assert window.consecutive and not window.contiguous
-    assert not make(4, 6).shrink(((0, 4), (1, 3))).consecutive
-    assert not make(4, 6).pad(((1, 0), (0, 0))).consecutive
+def test_contiguous():
+    assert make(4, 6).contiguous
+    assert not make(4, 6).shrink(((1, 3), (0, 6))).contiguous
+    assert not make(4, 6).pad(((1, 0), (0, 0))).contiguous
 
 
 def test_addition_reads_the_right_over_the_left():
@@ -54,16 +53,6 @@ def test_pooling_windows_are_one_view():
     assert windows.shrink(((0, 3), (0, 6))) is ShapeTracker((View.create((3, 6), (1, 1)),))
 
 
-def test_real_size_counts_elements_that_are_read():
-    assert make(4, 6).real_size() == 24
-    assert make(4, 6).shrink(((0, 2), (0, 3))).real_size() == 9
-    assert make(4, 6).flip((True, True)).real_size() == 24
-    assert make(4, 6).pad(((2, 2), (2, 2))).real_size() == 24
-    assert make(4, 6).pad(((2, 0), (0, 0))).shrink(((0, 2), (0, 6))).real_size() == 0
-    assert make(0, 6).real_size() == 0
-    assert make(4, 6).permute((1, 0)).reshape((24,)).real_size() == 24
-
-
 def test_real_strides():
     assert make(4, 6).permute((1, 0)).real_strides() == (1, 6)
     assert make(4, 6).permute((1, 0)).reshape((24,)).real_strides() == (None,)
@@ -72,13 +61,6 @@ def test_real_strides():
     assert padded.real_strides(ignore_valid=True) == (6, 1)
     split = make(4, 6).permute((1, 0)).reshape((24,)).reshape((6, 4))
     assert split.real_strides() == (1, 6)
-
-
-def test_which_axes_are_masked():
-    padded = make(4, 6).pad(((1, 1), (0, 0)))
-    assert padded.axis_is_masked(0) and not padded.axis_is_masked(1)
-    folded = padded.permute((1, 0)).reshape((36, 1))
-    assert folded.axis_is_masked(0) and not folded.axis_is_masked(1)
 
 
 @pytest.mark.parametrize(
@@ -112,10 +94,9 @@ def test_a_symbolic_window_over_a_cache():
     assert cache.shape == (2, 1, 4)
     free, values = cache.unbind()
     assert values == {start: 5} and free.vars() == {start}
-    index, gate = free.to_indexed_uops()
-    assert gate.op is Ops.CONST and gate.arg is True
+    index, gate = expr_from_ranges(free, symbolic_ranges(free.shape))
+    assert gate is None
     assert index.vmax == 128 + 31 * 4 + 3
-    assert free.real_size() == 256
 
 
 def test_expanding_an_axis_with_a_symbolic_mask():
@@ -126,7 +107,7 @@ def test_expanding_an_axis_with_a_symbolic_mask():
 
 def test_nothing_visible_without_axes():
     scalar = make(1).pad(((1, 0),)).shrink(((0, 1),)).reshape(())
-    _, gate = scalar.to_indexed_uops()
+    _, gate = expr_from_ranges(scalar, ())
     assert gate.op is Ops.CONST and gate.arg is False
 
 
