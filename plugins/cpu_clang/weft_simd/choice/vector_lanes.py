@@ -152,7 +152,9 @@ class VectorLanes(LoopNestCosts):
         """How many lanes would fit: a power of two, 0 for too few.
 
         One that divides the extent is taken where it is long enough; otherwise, for an output, the
-        last vector may overlap the one before it.
+        last vector may overlap the one before it. So it may if that is clearly faster: a quarter of
+        a register is long enough only where a wider vector would do more than half its work twice,
+        or would gather.
         """
         extent = extent_of(loop)
         if not isinstance(extent, int):
@@ -161,16 +163,23 @@ class VectorLanes(LoopNestCosts):
         while width > 1 and extent % width:
             width //= 2
         enough = width * thresholds.REGISTER_PART >= self.lanes
-        if (
-            width == self.lanes
-            or not self.allows_tail(loop)
-            or (enough and not self.kernel.reduces)
-        ):
+        if width == self.lanes or not self.allows_tail(loop):
             return width if enough else 0
         wide = 1 << (min(self.lanes, extent).bit_length() - 1)
+        if enough and not self.kernel.reduces:
+            gains = self.is_streamed(loop) and self.may_overlap(loop)
+            faster = thresholds.PROFITABLE * wide * share(extent, wide) > width
+            return wide if gains and faster else width
         if wide > 1 and wide * share(extent, wide) > (width if enough else 1):
             return wide
         return width if enough else 0
+
+    def is_streamed(self, lane: UOp) -> bool:
+        """Whether all accesses along these lanes are contiguous vectors, without gates."""
+        kernel = self.kernel
+        along = [a for root in kernel.nests for a in self.inside[root] if a.depends(lane)]
+        plain = all(lane not in a.irregular and a.steps.get(lane) == 1 for a in along)
+        return plain and not any(self.is_tested(a, lane) for a in along)
 
     def is_free(self, loop: UOp) -> bool:
         """Whether no nest of this loop has lanes already."""
