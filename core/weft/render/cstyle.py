@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING
 
 from weft.base.dtype import DType, ImageDType, PtrDType, dtypes
 from weft.base.errors import CapabilityError, SpecError
+from weft.render.address_selection import ZEROS, SelectedAddress, selected_loads
 from weft.render.dialect import PLAIN_C, CDialect
 from weft.render.expressions import ATOM, COMPARE, Expression, is_mask, mask_dtype
 from weft.render.extensions import Extensions, Function, LoopText
 from weft.render.helpers import Helpers
-from weft.render.memory_access import MemoryAccess
+from weft.render.memory_access import MemoryAccess, zeros_name
 from weft.render.rules import C_RULES
 from weft.render.statement_placement import inlinable
 from weft.uop import Ops, PatternMatcher, UOp
@@ -85,6 +86,8 @@ class _Kernel:
 
     def source(self) -> str:
         uops, functions = self.renderer.prepare(self.program.uops)
+        if self.renderer.selects_addresses:
+            self.values.selected = selected_loads(uops)
         self._declare_storage()
         for function in functions:
             self._function(function)
@@ -165,6 +168,15 @@ class _Kernel:
                     self._line(line)
                 self.values.known[u] = Expression(str(u.arg))
 
+        self._declare_zeros()
+
+    def _declare_zeros(self) -> None:
+        """Declare the arrays that gated loads read in place of their buffers."""
+        pointers = {load.address.buffer.dtype for load in self.values.selected.values()}
+        for base in sorted({zeros_name(pointer): pointer.base for pointer in pointers}.items()):
+            name, dtype = base
+            self._line(f"static const {self._storage_type(dtype)} {name}[{ZEROS}] = {{0}};")
+
     def _declare_register(self, u: UOp, kind: PtrDType) -> None:
         scalar = kind.base is dtypes.bool
         element = self.helpers.type(kind.base) if scalar else self._storage_type(kind.base)
@@ -220,11 +232,24 @@ class _Kernel:
                 self._line(prefetch)
             if u.op is Ops.LOAD and u.arg in PREFETCHES:
                 return
+            if (load := self.values.selected.get(u)) is not None:
+                self._select_address(load.address)
             found = self.values.of(u)
         if len(found.text) <= length:
             self.values.known[u] = found
         else:
             self._name(u, found)
+
+    def _select_address(self, address: SelectedAddress) -> None:
+        """Define a selected address, before its first load."""
+        if address in self.values.addresses:
+            return
+        pointer = address.buffer.dtype
+        assert isinstance(pointer, PtrDType)
+        name = self._fresh("place")
+        text = self.values.selected_address(address)
+        self._line(f"const {self._storage_type(pointer.base)}* {name} = {text};")
+        self.values.addresses[address] = name
 
     def _name(self, u: UOp, found: Expression) -> None:
         name = self._fresh(_STEMS.get(u.op, "alu"))

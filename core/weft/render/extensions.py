@@ -71,6 +71,7 @@ class Extensions:
     :cvar float_quotients: vectors of integers of up to 32 bits are divided as floats.
     :cvar images: kernels may take images, see `image_type`.
     :cvar masked_loads: `masked_load` has an expression.
+    :cvar selects_addresses: gated loads read through selected addresses, see `address_selection`.
     :cvar store_fence: the statement at the end of a kernel after which all work items see its
         non-temporal stores; empty: the language has no such stores.
     """
@@ -80,6 +81,7 @@ class Extensions:
     float_quotients = False
     images = False
     masked_loads = False
+    selects_addresses = False
     store_fence = ""
 
     # ---- the program ----------------------------------------------------------------------------

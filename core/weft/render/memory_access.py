@@ -9,11 +9,12 @@ Source: GCC manual, common type attributes (aligned) and vector extensions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from weft.base.dtype import AddrSpace, DType, ImageDType, PtrDType, dtypes
 from weft.base.errors import CapabilityError, SpecError
+from weft.render.address_selection import SelectedAddress, SelectedLoad, split_constant
 from weft.render.expressions import (
     ATOM,
     CHOICE,
@@ -42,6 +43,8 @@ class MemoryAccess(Expressions):
     def __init__(self, renderer: Extensions, helpers: Helpers) -> None:
         super().__init__(renderer.dialect, helpers)
         self.renderer = renderer
+        self.selected: Mapping[UOp, SelectedLoad] = {}
+        self.addresses: dict[SelectedAddress, str] = {}
         self._writers[Ops.LOAD] = self._load
 
     def condition(self, u: UOp) -> str:
@@ -158,7 +161,33 @@ class MemoryAccess(Expressions):
         name, at = self.text(index.src[0], ATOM), self.text(index.src[1], PLUS)
         return [f"{name}[{at} + {lane}]" for lane in range(dtype.count)]
 
+    def selected_address(self, address: SelectedAddress) -> str:
+        """The expression of an address that is selected between a buffer and zeros."""
+        gate = " & ".join(self.text(part, SHIFT) for part in address.gate)
+        name, base = self.text(address.buffer, ATOM), self.text(address.base, PLUS)
+        at = f"{name} + ({base} + ({address.start}))" if address.start else f"{name} + ({base})"
+        return f"({gate}) ? {at} : {self._zeros(address)}"
+
+    def _zeros(self, address: SelectedAddress) -> str:
+        name = zeros_name(address.buffer.dtype)
+        return f"{name} + {address.before}" if address.before else name
+
+    def _selected_load(self, u: UOp, load: SelectedLoad) -> Expression:
+        """A load through a selected address, without a gate."""
+        name = self.addresses[load.address]
+        if load.conditions:
+            gate = " & ".join(self.text(part, SHIFT) for part in load.conditions)
+            name = f"(({gate}) ? {name} : {self._zeros(load.address)})"
+        if u.dtype.count == 1:
+            return Expression(f"{name}[{load.offset}]")
+        through = self.helpers.memory_type(u.dtype)
+        place = f"{name} + {load.offset}" if load.offset else name
+        pointer = f"({place})" if load.offset else place
+        return Expression(f"*(const {through}*){pointer}", UNARY)
+
     def _load(self, u: UOp) -> Expression:
+        if (through := self.selected.get(u)) is not None:
+            return self._selected_load(u, through)
         index = u.src[0]
         found = self._read(index, u.dtype)
         if len(index.src) < 3:
@@ -209,6 +238,12 @@ class MemoryAccess(Expressions):
         return self.text(value, LOOSE, 1) if register else self.to_bytes(value)
 
 
+def zeros_name(pointer: DType) -> str:
+    """The name of the array of zeros that stands for a buffer."""
+    assert isinstance(pointer, PtrDType)  # loads of plain memory alone are selected
+    return f"zeros_{pointer.base.name}"
+
+
 class _Row(NamedTuple):
     """Elements at a constant stride: an INDEX of one, the distance from it to the first, the
     stride, and the constant that replaces elements that are not read."""
@@ -254,21 +289,14 @@ def _stride(reads: Sequence[tuple[int, UOp]]) -> int:
         return 0
     if len(reads) == 1:
         return 1
-    base, start = _split_constant(index.src[1])
+    base, start = split_constant(index.src[1])
     lane, second = reads[1]
-    stride = (_split_constant(second.src[1])[1] - start) // (lane - first)
+    stride = (split_constant(second.src[1])[1] - start) // (lane - first)
     for lane, other in reads[1:]:
         wanted = (base, start + stride * (lane - first))
-        if other.src[0] is not index.src[0] or _split_constant(other.src[1]) != wanted:
+        if other.src[0] is not index.src[0] or split_constant(other.src[1]) != wanted:
             return 0
     return stride if stride in (1, 2) else 0
-
-
-def _split_constant(at: UOp) -> tuple[UOp, int]:
-    """A sum without its constant term, and that term."""
-    if at.op is Ops.ADD and at.src[1].op is Ops.CONST:
-        return at.src[0], at.src[1].arg
-    return at, 0
 
 
 def _is_pixel(index: UOp) -> bool:

@@ -67,6 +67,7 @@ class ClangRenderer(CStyleRenderer):
     """
 
     float_quotients = True
+    selects_addresses = True
     store_fence = "__atomic_thread_fence(__ATOMIC_SEQ_CST);"
 
     def __init__(
