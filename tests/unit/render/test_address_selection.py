@@ -78,8 +78,8 @@ def test_gates_stay(write, offsets, other):
 
 def test_a_gate_that_is_invariant_in_the_loop_stays(write):
     outer = UOp.range(8, 0)
-    inner = UOp.range(outer + number(40), 1)
     gate = below(outer, 5)
+    inner = UOp.range(gate.where(number(40), number(60)), 1)
     source = source_of(write, (0, 1), (gate, gate), [outer, inner])
     assert "zeros" not in source
 
