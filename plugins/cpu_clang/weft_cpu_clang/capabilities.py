@@ -15,15 +15,14 @@ from weft.plugin import (
     KernelLimits,
     MachineModel,
     MemoryCaps,
-    Ops,
     PairDot,
-    Throughput,
     access_widths,
     dtypes,
     let_through,
 )
 from weft_cpu_clang.caches import last_cache, this_machine
 from weft_cpu_clang.levels import NATIVE
+from weft_cpu_clang.processors import pipes_of, throughputs
 from weft_cpu_clang.threads import wanted
 from weft_cpu_clang.toolchain import Facts, Toolchain
 
@@ -86,30 +85,12 @@ def describe(toolchain: Toolchain) -> Capabilities:
     )
 
 
-_PIPES = {
-    16: {Ops.ADD: 1, Ops.MUL: 1, Ops.MULACC: 1, Ops.LOAD: 1, Ops.STORE: 1},
-    32: {Ops.ADD: 1, Ops.MUL: 2, Ops.MULACC: 2, Ops.LOAD: 2, Ops.STORE: 1},
-    64: {Ops.ADD: 1, Ops.MUL: 1, Ops.MULACC: 1, Ops.LOAD: 1, Ops.STORE: 1},
-}
-"""Vector instructions that a core starts in a cycle, by bytes of a register: what every processor
-with such registers does. Many with 64 bytes do twice that. Source: Agner Fog, "Instruction tables";
-uops.info."""
-
-
 def _machine(facts: Facts) -> MachineModel:
     """The model of the processor that code is generated for: caches of this one where it is the
-    same, throughputs by its registers."""
+    same, throughputs by its registers and its name."""
     model = this_machine() if facts.flags else MachineModel()
-    return replace(model, throughputs=_throughputs(facts))
-
-
-def _throughputs(facts: Facts) -> tuple[Throughput, ...]:
-    return tuple(
-        Throughput(op, dtype, float(pipes * facts.vector_bytes // dtype.itemsize))
-        for dtype in (dtypes.float32, dtypes.float64)
-        for op, pipes in _PIPES.get(facts.vector_bytes, {}).items()
-        if facts.fused or op is not Ops.MULACC
-    )
+    pipes = pipes_of(facts.processor, facts.vector_bytes)
+    return replace(model, throughputs=throughputs(pipes, facts.vector_bytes, facts.fused))
 
 
 def target_name(toolchain: Toolchain) -> str:

@@ -113,6 +113,7 @@ class Facts:
     :param masked: registers are read under masks, and the compiler has a builtin for that.
     :param level: the highest x86-64 level that kernels use, or an aarch64 target with its
         extensions; "" on other processors.
+    :param processor: clang's name of this processor, such as ``znver4``; "" if it says none.
     """
 
     version: str
@@ -126,6 +127,7 @@ class Facts:
     cross_page_prefetch: bool = False
     masked: bool = False
     level: str = ""
+    processor: str = ""
 
 
 @dataclass(frozen=True)
@@ -254,7 +256,7 @@ def _examine(command: tuple[str, ...], link: tuple[str, ...], arch: str = NATIVE
     key = f"{_identity(command)}\n{arch}"
     if key in _hangs:
         raise _hangs[key]
-    kept = DiskCache("cpu_clang_probe", 11)
+    kept = DiskCache("cpu_clang_probe", 12)
     known = kept.get(key)
     facts = _decoded(known) if known else None
     if facts is None:
@@ -290,7 +292,7 @@ def _identity(command: tuple[str, ...]) -> str:
     file = f"{os.path.realpath(path)} {stat.st_size} {stat.st_mtime_ns}"
     system_name = " ".join(_system())
     extensions = " ".join(arm_extensions.of_processor())
-    return "\n".join((*command, file, system_name, _processor(), extensions))
+    return "\n".join((*command, file, system_name, processor_text(), extensions))
 
 
 def _system() -> tuple[str, str, str]:
@@ -312,7 +314,7 @@ _WHICH = (
 
 
 @cache
-def _processor() -> str:
+def processor_text() -> str:
     try:
         text = Path("/proc/cpuinfo").read_text()
     except OSError as error:
@@ -326,10 +328,12 @@ def _processor() -> str:
 def _ask(command: tuple[str, ...], arch: str = NATIVE) -> Facts:
     run = Deadline(PROBE_SECONDS).run
     native = Begun(_target, run, command, arch)
+    processor = Begun(_processor_name, run, command)
     try:
         said = run((*command, "--version")).decode(errors="replace").strip()
     finally:
         native.join()  # no run outlives this
+        processor.join()
     version = said.partition("\n")[0].strip() or "it says no version"
     number = re.search(r"clang version (\d+)", version)
     if number is None or int(number[1]) < OLDEST:
@@ -382,8 +386,9 @@ def _ask(command: tuple[str, ...], arch: str = NATIVE) -> Facts:
     halves_work = half, bfloat16.result()
     level = level_of(defined)
     return Facts(
-        version, *halves_work, size, count, fused, tuple(flags), pairs, cross_page, masked, level
-    )
+        version, *halves_work, size, count, fused, tuple(flags), pairs, cross_page, masked, level,
+        processor.result(),
+    )  # fmt: skip
 
 
 def _target(run: Run, command: tuple[str, ...], arch: str) -> tuple[list[str], set[str], bool]:
@@ -420,6 +425,19 @@ def _native(run: Run, command: tuple[str, ...]) -> tuple[list[str], set[str]]:
         except CompileError:
             continue
     return [], _macros(run, command, [])
+
+
+def _processor_name(run: Run, command: tuple[str, ...]) -> str:
+    """The name that the compiler has for this processor; "" if it does not say one."""
+    for spelling in ("-march=native", "-mcpu=native"):
+        arguments = (*command, spelling, "-S", "-emit-llvm", "-x", "c", "-", "-o", "-")
+        try:
+            said = run(arguments, _PROBE_PLAIN).decode(errors="replace")
+        except CompileError:  # a compiler that is too old is refused by its version
+            continue
+        if found := re.search(r'"target-cpu"="([\w.+-]+)"', said):
+            return found[1]
+    return ""
 
 
 def _macros(run: Run, command: tuple[str, ...], flags: list[str]) -> set[str]:

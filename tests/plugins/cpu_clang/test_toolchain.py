@@ -189,7 +189,7 @@ flags : fma avx512f
     said = []
     for text in (here, again, *others):
         monkeypatch.setattr(toolchain.Path, "read_text", lambda self, text=text: text)
-        said.append(toolchain._processor.__wrapped__())
+        said.append(toolchain.processor_text.__wrapped__())
     assert said[0] == said[1] and len(set(said)) == 1 + len(others)
 
 
