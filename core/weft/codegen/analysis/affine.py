@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from weft.base.dtype import DType, dtypes
-from weft.codegen.analysis.ranges import loop_order
+from weft.codegen.analysis.ranges import loop_order, ranges_of
 from weft.uop import Ops, UOp
 from weft.uop.symbolic.sums import linear_of
 
@@ -66,3 +66,11 @@ def from_affine(
 def loops_first(term: UOp) -> tuple[object, ...]:
     """The sort key of affine terms: loops, outermost first, then other terms."""
     return (0, loop_order(term)) if term.op is Ops.RANGE else (1, term.op)
+
+
+def innermost_loop_order(term: UOp) -> tuple[object, ...]:
+    """The sort key of affine terms: the innermost loop of each; terms without a loop come first."""
+    ranges = ranges_of(term)
+    if not ranges:
+        return (-1, -1, str(term.arg))
+    return (*max(map(loop_order, ranges)), term.op)

@@ -64,6 +64,29 @@ def conjunction(conditions: Iterable[UOp]) -> UOp:
     return functools.reduce(UOp.__and__, conditions)
 
 
+def added(a: UOp, b: UOp | int) -> UOp:
+    """The sum of two numbers, folded."""
+    return folded(Ops.ADD, a.dtype, (a, a.const_like(b)))
+
+
+def scaled(a: UOp, factor: int) -> UOp:
+    """The product of a number and a constant, folded."""
+    return folded(Ops.MUL, a.dtype, (a, a.const_like(factor)))
+
+
+def refolded(node: UOp, new: UOp) -> UOp | None:
+    """A rule of `rewrite_once`: fold an operation over new sources."""
+    return None if new is node else folded(new.op, new.dtype, new.src, new.arg)
+
+
+def vector_of(dtype: DType, row: tuple[UOp, ...]) -> UOp:
+    """A vector of these lanes; if they are the lanes of one vector in order, that vector."""
+    whole = row[0].src[0] if row[0].op is Ops.GEP else row[0]
+    if whole.dtype is dtype and row == tuple(whole.gep(lane) for lane in range(len(row))):
+        return whole
+    return UOp(Ops.VECTORIZE, dtype, row)
+
+
 def folded_and(a: UOp, b: UOp) -> UOp:
     """The conjunction of two conditions, folded."""
     return a if a is b else folded(Ops.AND, dtypes.bool, (a, b))

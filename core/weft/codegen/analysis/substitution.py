@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from weft.base.dtype import dtypes
-from weft.codegen.analysis.folding import folded, is_false, is_true
+from weft.codegen.analysis.folding import folded, is_false, is_true, refolded
 from weft.codegen.analysis.ranges import CLOSING, loop_order, loops_of
 from weft.codegen.analysis.traversal import Rule, rewrite_once
 from weft.uop import GroupOp, Ops, UOp
@@ -85,18 +85,14 @@ def _fold_index(node: UOp, index: UOp) -> UOp:
 def _fold_comparison(node: UOp, new: UOp) -> UOp | None:
     """A comparison of indices   ->   its simplified form"""
     if node.dtype is not dtypes.bool or new.src[0].dtype not in _INTEGERS:
-        return _fold(node, new)
+        return refolded(node, new)
     result = folded(new.op, new.dtype, new.src, new.arg)
     loads = any(u.op is Ops.LOAD for u in UOp.sink(*new.src).toposort())
     return result if loads else result.simplify()
 
 
-def _fold(node: UOp, new: UOp) -> UOp | None:
-    return None if new is node else folded(new.op, new.dtype, new.src, new.arg)
-
-
 _CONDITION_RULES: dict[Ops, Rule] = {
-    **dict.fromkeys(GroupOp.ALU, _fold),
+    **dict.fromkeys(GroupOp.ALU, refolded),
     **dict.fromkeys(GroupOp.Comparison, _fold_comparison),
     Ops.LOAD: _fold_gated_load,
     Ops.INDEX: _fold_index,

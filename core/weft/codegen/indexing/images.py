@@ -21,12 +21,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from weft.base.dtype import DType, ImageDType, any_images, dtypes
+from weft.base.dtype import ImageDType, any_images, dtypes
 from weft.base.errors import CapabilityError
 from weft.base.scalars import is_positive_zero
-from weft.codegen.analysis.affine import affine, from_affine
+from weft.codegen.analysis.affine import affine, from_affine, innermost_loop_order
 from weft.codegen.analysis.axes import Access
-from weft.codegen.analysis.ranges import alternative_of, extent_of, loop_order, loops_of, ranges_of
+from weft.codegen.analysis.folding import vector_of
+from weft.codegen.analysis.ranges import alternative_of, extent_of, loops_of
 from weft.codegen.analysis.substitution import substitute_ranges
 from weft.codegen.analysis.traversal import rewrite_once
 from weft.codegen.thresholds import IMAGE_LOOPS
@@ -121,7 +122,11 @@ def pixels(sink: UOp) -> UOp:
         if not isinstance(node.src[0].dtype, ImageDType):
             return None
         if node.src[0].src[0] in written:
-            raise _read_and_written(node.src[0].src[0])
+            raise CapabilityError(
+                "a kernel cannot both read and write an image",
+                asked=f"a kernel in place on {node.src[0].dtype!r}",
+                try_="compute the new value first, `new = f(x).realize()`, then assign it",
+            )
         return _pixel_lanes(UOp(Ops.LOAD, load.dtype, load.src))
 
     def store_pixels(node: UOp, new: UOp) -> UOp | None:
@@ -143,7 +148,7 @@ def _pixel_lanes(load: UOp) -> UOp:
         found = _extract(UOp(Ops.LOAD, pixel_dtype, (at, *alternatives)), place.channel)
         if other is not None:
             mine = _lane(other, lane)
-            if not _is_zero(mine):
+            if not (mine.op is Ops.CONST and is_positive_zero(mine.arg)):
                 found = UOp(Ops.WHERE, found.dtype, (gate[0], found, mine))
         lanes.append(found)
     return lanes[0] if len(lanes) == 1 else UOp(Ops.VECTORIZE, load.dtype, tuple(lanes))
@@ -185,19 +190,10 @@ def _pixel_stores(stores: tuple[UOp, ...]) -> list[UOp]:
         image, *at = key
         if len(parts) != CHANNELS:
             raise _not_by_pixels(image)
-        value = _vector_of(tuple(parts[channel] for channel in range(CHANNELS)))
+        value = vector_of(parts[0].dtype.vec(CHANNELS), tuple(parts[c] for c in range(CHANNELS)))
         where = UOp(Ops.INDEX, image.dtype, (image, *at))
         plain.append(UOp(Ops.STORE, dtypes.void, (where, value)))
     return plain
-
-
-def _vector_of(parts: tuple[UOp, ...]) -> UOp:
-    """A vector of these lanes; an existing vector if they are all its lanes."""
-    dtype: DType = parts[0].dtype.vec(CHANNELS)
-    whole = parts[0].src[0] if parts[0].op is Ops.GEP else parts[0]
-    if whole.dtype is dtype and parts == tuple(whole.gep(lane) for lane in range(CHANNELS)):
-        return whole
-    return UOp(Ops.VECTORIZE, dtype, parts)
 
 
 class _PixelAddress(NamedTuple):
@@ -217,7 +213,7 @@ class _PixelAddress(NamedTuple):
         constant += lane
         if all(factor % CHANNELS == 0 for factor in terms.values()):
             rest = {term: factor // CHANNELS for term, factor in terms.items()}
-            pixel = from_affine(rest, constant // CHANNELS, _outermost_first, at.dtype)
+            pixel = from_affine(rest, constant // CHANNELS, innermost_loop_order, at.dtype)
             return cls(image, pixel, constant % CHANNELS)
         at = (at + at.const_like(lane)) if lane else at
         four = at.const_like(CHANNELS)
@@ -231,29 +227,10 @@ class _PixelAddress(NamedTuple):
         return UOp(Ops.VECTORIZE, dtypes.int.vec(2), (x, y))
 
 
-def _outermost_first(term: UOp) -> tuple[object, ...]:
-    """The sort key of affine terms, by the innermost loop that each depends on."""
-    ranges = ranges_of(term)
-    key = max((loop_order(loop) for loop in ranges), default=(-1, -1))
-    return (*key, term.op, str(term.arg))
-
-
-def _is_zero(value: UOp) -> bool:
-    return value.op is Ops.CONST and is_positive_zero(value.arg)
-
-
 def _not_by_pixels(index: UOp) -> CapabilityError:
     return CapabilityError(
         "an image is written by whole pixels",
         asked=f"a write to {index.dtype!r}",
         because="the kernel does not store all four channels of a pixel together",
         try_="WEFT_IMAGE=0 keeps all values in plain buffers",
-    )
-
-
-def _read_and_written(image: UOp) -> CapabilityError:
-    return CapabilityError(
-        "a kernel cannot both read and write an image",
-        asked=f"a kernel in place on {image.dtype!r}",
-        try_="compute the new value first, `new = f(x).realize()`, then assign it",
     )

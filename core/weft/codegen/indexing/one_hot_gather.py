@@ -24,7 +24,7 @@ from typing import NamedTuple
 from weft.base.dtype import DType, dtypes
 from weft.base.settings import settings
 from weft.codegen.analysis.affine import affine
-from weft.codegen.analysis.folding import folded, folded_and
+from weft.codegen.analysis.folding import folded, folded_and, refolded
 from weft.codegen.analysis.ranges import loops_of, ranges_of
 from weft.codegen.analysis.traversal import Rule, rewrite_once
 from weft.uop import GroupOp, Ops, UOp
@@ -290,7 +290,7 @@ class SelectedIteration:
         self.selection = selection
         self.new: dict[UOp, UOp] = {selection.loop: selection.at}
         self.rules: dict[Ops, Rule] = {
-            **dict.fromkeys(GroupOp.ALU, self._fold),
+            **dict.fromkeys(GroupOp.ALU, refolded),
             Ops.LOAD: self._gate_load,
         }
 
@@ -299,9 +299,6 @@ class SelectedIteration:
         loop = self.selection.loop
         nodes = root.toposort(gate=lambda u: loop in ranges_of(u))
         return rewrite_once(nodes, self.rules, self.new)[root]
-
-    def _fold(self, node: UOp, new: UOp) -> UOp | None:
-        return None if new is node else folded(new.op, new.dtype, new.src, new.arg)
 
     def _gate_load(self, node: UOp, load: UOp) -> UOp | None:
         gate = self.selection.inside

@@ -31,7 +31,7 @@ from weft.base.intmath import ceildiv, round_up
 from weft.base.settings import settings
 from weft.codegen.analysis.affine import affine
 from weft.codegen.analysis.axes import is_in_place
-from weft.codegen.analysis.folding import folded, folded_and
+from weft.codegen.analysis.folding import added, folded_and, scaled
 from weft.codegen.analysis.ranges import (
     CLOSING,
     Fill,
@@ -248,7 +248,7 @@ class _ScatterAdd:
         marks = {one.reduce: UOp(Ops.NOOP, one.reduce.dtype, (), i) for i, one in self.numbered()}
         own = self.output_loops[self.plan.output]
         values = {**self.output_loops}
-        values[self.plan.output] = folded(Ops.ADD, dtypes.int, (own, self.first))
+        values[self.plan.output] = added(own, self.first)
         marked = replace_nodes(self.nodes, marks)
         sink = substitute_ranges(list(marked.toposort()), values, {})
         results = {marks[one.reduce]: self.scatter(one, i) for i, one in self.numbered()}
@@ -315,8 +315,7 @@ class _ScatterAdd:
         total = index.const_like(0)
         for loop, stride in self.strides.items():
             part = index if loop is self.plan.output else loops[loop].cast(index.dtype)
-            part = folded(Ops.MUL, index.dtype, (part, part.const_like(stride)))
-            total = folded(Ops.ADD, index.dtype, (total, part))
+            total = added(total, scaled(part, stride))
         return total
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from weft.base.dtype import AddrSpace, DType, dtypes
-from weft.codegen.analysis.folding import folded
+from weft.codegen.analysis.folding import added, folded, scaled
 from weft.codegen.analysis.ranges import (
     Accumulate,
     Fill,
@@ -63,8 +63,8 @@ def run(sink: UOp, loops: Sequence[UOp], inside: Sequence[UOp]) -> tuple[UOp, di
     # the gate skips the first iteration, and keeps the LOAD inside the loops
     iteration = UOp.const(dtypes.int, 0)
     for loop in loops:
-        iteration = _add(iteration, places[loop], 1)
-    later = folded(Ops.CMPLT, dtypes.bool, (iteration.const_like(0), iteration), None)
+        iteration = added(iteration, places[loop].cast(dtypes.int))
+    later = folded(Ops.CMPLT, dtypes.bool, (iteration.const_like(0), iteration))
     partial = UOp(Ops.LOAD, reduce.dtype, (array.index(write_at, later), neutral))
     total = UOp(reduce.arg.op, reduce.dtype, (partial, part))
     store = UOp(Ops.STORE, dtypes.void, (array.index(write_at), total))
@@ -81,7 +81,8 @@ def accumulator_array(
     name = 1 + max((node.arg for node in nodes if node.op is Ops.DEFINE_REG), default=-1)
     size, read_at, write_at = 1, UOp.const(dtypes.int, 0), UOp.const(dtypes.int, 0)
     for axis in reversed(axes):
-        read_at, write_at = _add(read_at, axis, size), _add(write_at, places[axis], size)
+        read_at = added(read_at, scaled(axis.cast(dtypes.int), size))
+        write_at = added(write_at, scaled(places[axis].cast(dtypes.int), size))
         size *= int(extent_of(axis))
     return UOp(Ops.DEFINE_REG, dtype.ptr(size, AddrSpace.REG), (), name), read_at, write_at
 
@@ -89,11 +90,3 @@ def accumulator_array(
 def _end(loop: UOp, places: dict[UOp, UOp]) -> UOp:
     """The extent of a loop, in terms of the new loops."""
     return substitute_ranges(list(loop.src[0].toposort()), places, {})
-
-
-def _add(total: UOp, axis: UOp, stride: int) -> UOp:
-    """`total + axis * stride`, folded."""
-    place = axis.cast(dtypes.int)
-    if stride != 1:
-        place = folded(Ops.MUL, dtypes.int, (place, place.const_like(stride)), None)
-    return folded(Ops.ADD, dtypes.int, (total, place), None)

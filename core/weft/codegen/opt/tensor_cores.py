@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
-from weft.codegen.analysis.folding import folded
+from weft.codegen.analysis.folding import added, folded, scaled
 from weft.codegen.analysis.ranges import CLOSING, Fragment, loops_of, ranges_of, values_of
 from weft.codegen.analysis.substitution import replace_nodes, substitute_ranges
 from weft.device.tensor_core import Step, TensorCore
@@ -134,8 +134,8 @@ def _bits(count: int, number: int) -> tuple[UOp, ...]:
 
 
 def _bit(number: UOp, bit: int) -> UOp:
-    shifted = folded(Ops.IDIV, dtypes.int, (number, number.const_like(1 << bit)), None)
-    return folded(Ops.MOD, dtypes.int, (shifted, shifted.const_like(2)), None)
+    shifted = folded(Ops.IDIV, dtypes.int, (number, number.const_like(1 << bit)))
+    return folded(Ops.MOD, dtypes.int, (shifted, shifted.const_like(2)))
 
 
 def _coordinates(
@@ -146,12 +146,6 @@ def _coordinates(
     row = column = UOp.const(dtypes.int, 0)
     for steps, bits in ((lane_steps, lanes), (element_steps, elements)):
         for (down, right), bit in zip(steps, bits):
-            row, column = _moved(row, bit, down), _moved(column, bit, right)
+            row = added(row, scaled(bit, down).cast(row.dtype))
+            column = added(column, scaled(bit, right).cast(column.dtype))
     return row, column
-
-
-def _moved(total: UOp, bit: UOp, step: int) -> UOp:
-    if step == 0:
-        return total
-    part = folded(Ops.MUL, bit.dtype, (bit, bit.const_like(step)), None)
-    return folded(Ops.ADD, total.dtype, (total, part.cast(total.dtype)), None)

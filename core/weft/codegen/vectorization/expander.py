@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from weft.base.dtype import DType
 from weft.codegen.analysis.affine import affine
 from weft.codegen.analysis.axes import is_computed_index
-from weft.codegen.analysis.folding import folded
+from weft.codegen.analysis.folding import folded, vector_of
 from weft.codegen.analysis.ranges import (
     CLOSING,
     Accumulate,
@@ -43,7 +43,6 @@ from weft.codegen.vectorization.instances import (
     count_of,
     is_instantiated,
     merged,
-    vector_of,
     width_of,
 )
 from weft.codegen.vectorization.packed_dot import TAKES_SUM, decomposed_dot, packed

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from weft.base.dtype import DType
 from weft.base.errors import SpecError
 from weft.codegen.analysis.ranges import extent_of, loop_order, ranges_of
-from weft.uop import AxisKind, Ops, UOp
+from weft.uop import AxisKind, UOp
 
 UNROLLED = frozenset({AxisKind.UPCAST, AxisKind.UNROLL})
 INSTANTIATED = UNROLLED | {AxisKind.VECTOR}
@@ -77,11 +76,3 @@ def merged(many: Iterable[Ranges]) -> Ranges:
         for loop in ranges:
             found[loop] = None
     return tuple(sorted(found, key=loop_order)) if len(found) > 1 else tuple(found)
-
-
-def vector_of(dtype: DType, row: tuple[UOp, ...]) -> UOp:
-    """Return a vector of these lanes. If they are the lanes of one vector in order, return that."""
-    whole = row[0].src[0] if row[0].op is Ops.GEP else row[0]
-    if whole.dtype is dtype and row == tuple(whole.gep(lane) for lane in range(len(row))):
-        return whole
-    return UOp(Ops.VECTORIZE, dtype, row)

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import SpecError
-from weft.codegen.analysis.affine import affine, from_affine
+from weft.codegen.analysis.affine import affine, from_affine, innermost_loop_order
 from weft.codegen.analysis.folding import folded
 from weft.codegen.analysis.ranges import CLOSING, loop_order, ranges_of
 from weft.codegen.analysis.substitution import replace_nodes
@@ -209,7 +209,7 @@ class Places(ABC):
         factors = [moving.get(loop, 0) for loop in over]
         gates = None if gate is None else self.pick(gate, over)
         columns = {term: self.pick(found, over) for term, found in others.items()}
-        base = from_affine(address.fixed, 0, _outermost_first, address.dtype)
+        base = from_affine(address.fixed, 0, innermost_loop_order, address.dtype)
         arrays = self.pick(Instances(own.over, None, own.arrays), over)
         fills = self.pick(Instances(own.over, None, own.fills), over) if own.fills else None
         result: list[Place] = []
@@ -223,7 +223,7 @@ class Places(ABC):
                     for part, times in more.items():
                         terms[part] = terms.get(part, 0) + times * factor
                 terms = {part: times for part, times in terms.items() if times}
-                at = from_affine(terms, 0, _outermost_first, address.dtype)
+                at = from_affine(terms, 0, innermost_loop_order, address.dtype)
             before = at
             if constant:
                 more_constant = UOp.const(address.dtype, constant)
@@ -261,11 +261,3 @@ def _simplified(value: UOp) -> UOp:
 
 def _is_made_once(node: UOp) -> bool:
     return node.op in CLOSING or (node.op is Ops.LOAD and node.src[-1].op is Ops.FILL)
-
-
-def _outermost_first(term: UOp) -> tuple[object, ...]:
-    """Return the sort key of a term: its innermost loop. Terms without a loop come first."""
-    ranges = ranges_of(term)
-    if not ranges:
-        return (-1, -1, str(term.arg))
-    return (*max(loop_order(loop) for loop in ranges), term.op)

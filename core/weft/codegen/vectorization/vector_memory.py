@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import SpecError
+from weft.codegen.analysis.folding import vector_of
 from weft.codegen.analysis.ranges import alternative_of, loop_order, loops_of, ranges_of, values_of
 from weft.codegen.thresholds import FEWEST_COLUMNS
 from weft.codegen.vectorization.instances import (
@@ -18,7 +19,6 @@ from weft.codegen.vectorization.instances import (
     merged,
     offsets,
     strides_of,
-    vector_of,
     width_of,
 )
 from weft.codegen.vectorization.memory_accesses import (

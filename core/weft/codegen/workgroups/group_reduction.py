@@ -25,7 +25,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from weft.base.dtype import AddrSpace, DType, PtrDType, dtypes
-from weft.codegen.analysis.folding import folded
+from weft.codegen.analysis.folding import added, scaled
 from weft.codegen.analysis.ranges import Accumulate, Fill, extent_of, loops_of, ranges_of, values_of
 from weft.codegen.analysis.traversal import nodes_of
 from weft.codegen.thresholds import ONE_STEP
@@ -62,7 +62,7 @@ class _Groups:
         )
         self.rows, self.row = 1, _int(0)
         for other in others:
-            self.row = _plus(self.row, _times(other, self.rows))
+            self.row = added(self.row, scaled(other, self.rows))
             self.rows *= other.src[0].arg
         self.filled = {
             store.src[0].src[0]
@@ -142,7 +142,7 @@ class _Groups:
         """Where an element of this row's part of an array of `size` elements is."""
         if self.rows == 1:
             return index
-        return _plus(_times(self.row.cast(index.dtype), size), index)
+        return added(scaled(self.row.cast(index.dtype), size), index)
 
     # ---- reductions ---------------------------------------------------------------------------
 
@@ -209,7 +209,7 @@ class _Groups:
     ) -> UOp:
         """Each work item stores `part` at `at`, and gets `count` of them from `start` on."""
         loop = self.loop(*step, count)
-        load = self.stored(part, step, size, at, gate)(_plus(start, loop))
+        load = self.stored(part, step, size, at, gate)(added(start, loop))
         return UOp(Ops.REDUCE, part.dtype, (load, loop), Accumulate(op))
 
     def stored(
@@ -231,8 +231,8 @@ class _Groups:
     def part(self, number: UOp, width: int, size: int) -> UOp:
         """Where one of the `size` parts of this row of work items is: in a bank of its lane's."""
         if self.last and width == 1:
-            return _plus(_times(number, self.rows), self.row.cast(number.dtype))
-        return self.own(_times(number, width), size * width)
+            return added(scaled(number, self.rows), self.row.cast(number.dtype))
+        return self.own(scaled(number, width), size * width)
 
     def barrier_name(self, node: UOp, step: int) -> str:
         """The name of a barrier: all reduces of one loop share one."""
@@ -264,14 +264,6 @@ def _exchanged(op: Ops, part: UOp, lanes: int) -> UOp:
 
 def _int(value: int) -> UOp:
     return UOp.const(dtypes.int, value)
-
-
-def _plus(a: UOp, b: UOp) -> UOp:
-    return folded(Ops.ADD, a.dtype, (a, b), None)
-
-
-def _times(a: UOp, factor: int) -> UOp:
-    return folded(Ops.MUL, a.dtype, (a, a.const_like(factor)), None)
 
 
 def _some(gate: UOp | None) -> tuple[UOp, ...]:

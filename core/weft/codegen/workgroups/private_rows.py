@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from weft.base.dtype import PtrDType
 from weft.base.intmath import ceildiv
-from weft.codegen.analysis.affine import affine, from_affine
+from weft.codegen.analysis.affine import affine, from_affine, innermost_loop_order
 from weft.codegen.analysis.ranges import ranges_of
 from weft.codegen.thresholds import PRIVATE_ELEMENTS
 from weft.uop import AxisKind, Ops, UOp
@@ -53,7 +53,7 @@ def within(index: UOp, factor: int, parts: int, made: Mapping[UOp, UOp]) -> UOp:
         if not _is_shared(term)
     }
     place = constant // whole * factor + constant % whole
-    return from_affine(mine, place, _outermost_first, index.dtype)
+    return from_affine(mine, place, innermost_loop_order, index.dtype)
 
 
 def _is_shared(term: UOp) -> bool:
@@ -79,8 +79,3 @@ def _stays_within(index: UOp, factor: int, whole: int) -> bool:
             ends = (times * term.vmin, times * term.vmax)
             low, high = low + min(ends), high + max(ends)
     return low >= 0 and high < factor
-
-
-def _outermost_first(term: UOp) -> tuple[object, ...]:
-    loops = ranges_of(term)
-    return max(((loop.arg.kind, loop.arg.id) for loop in loops), default=(-1, -1))

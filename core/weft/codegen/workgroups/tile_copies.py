@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from weft.base.dtype import dtypes
-from weft.codegen.analysis.folding import folded
+from weft.codegen.analysis.folding import added, scaled
 from weft.codegen.analysis.ranges import Fill, alternative_of, extent_of
 from weft.codegen.analysis.substitution import substitute_ranges
 from weft.codegen.thresholds import ASYNC_BYTES, widest_access
@@ -48,7 +48,7 @@ class Staged(NamedTuple):
         """The index of an element in the array."""
         at = UOp.const(dtypes.int, 0)
         for r in self.inside:
-            at = _sum(at, _times(places[r].cast(dtypes.int), self.strides[r]))
+            at = added(at, scaled(places[r].cast(dtypes.int), self.strides[r]))
         return at
 
 
@@ -109,14 +109,14 @@ class Copying(NamedTuple):
         if depth == 1:
             stores = [self._store(tile, array, at, places)]
         else:
-            later = _plus(self.loop, depth - 1)
-            slot = _times(_modulo(later, depth), tile.size)
+            later = added(self.loop, depth - 1)
+            slot = scaled(_modulo(later, depth), tile.size)
             gate = UOp(Ops.CMPLT, dtypes.bool, (later, self.loop.src[0].cast(later.dtype)))
-            stores = [self._store(tile, array, _sum(at, slot), {**places, self.loop: later}, gate)]
+            stores = [self._store(tile, array, added(at, slot), {**places, self.loop: later}, gate)]
             for buffer in range(depth - 1):
                 first = {**places, self.loop: self.loop.const_like(buffer)}
-                stores.append(self._store(tile, array, _plus(at, buffer * tile.size), first))
-            start = _sum(start, _times(_modulo(self.loop, depth), tile.size))
+                stores.append(self._store(tile, array, added(at, buffer * tile.size), first))
+            start = added(start, scaled(_modulo(self.loop, depth), tile.size))
         arg = Fill(len(stores), f"tiles of {self.loop.arg.id}", depth, width if is_async else 0)
         return UOp(Ops.FILL, dtypes.void, (*stores, *loops), arg), start, len(loops)
 
@@ -172,14 +172,14 @@ class Copying(NamedTuple):
         """The elements that each work item copies in each iteration of new loops, and the loops."""
         item = UOp.const(dtypes.int, 0)
         for r in self.group:
-            item = _sum(_times(item, int(extent_of(r))), r.cast(dtypes.int))
+            item = added(scaled(item, int(extent_of(r))), r.cast(dtypes.int))
         trips = _count(tile.inside) // _count(self.group) // math.prod(own.values())
         loops: list[UOp] = []
         flat = item
         if trips > 1:
             kind = AxisKind.UNROLL if unrolled else AxisKind.LOOP
             loops.append(UOp.range(trips, number, kind))
-            flat = _sum(_times(loops[-1], _count(self.group)), item)
+            flat = added(scaled(loops[-1], _count(self.group)), item)
         places: dict[UOp, UOp] = {}
         for r in _smallest_step_first(tile):
             part = own.get(r, 1)
@@ -188,7 +188,7 @@ class Copying(NamedTuple):
             flat = (flat // extent).simplify()
             if part > 1:
                 loops.append(UOp.range(part, number + len(loops), AxisKind.UNROLL))
-                place = _sum(_times(place, part), loops[-1])
+                place = added(scaled(place, part), loops[-1])
             places[r] = place.cast(r.dtype)
         return places, tuple(loops)
 
@@ -278,15 +278,3 @@ def _count(loops: Sequence[UOp]) -> int:
 
 def _modulo(value: UOp, by: int) -> UOp:
     return UOp(Ops.MOD, value.dtype, (value, value.const_like(by))).cast(dtypes.int)
-
-
-def _plus(value: UOp, more: int) -> UOp:
-    return _sum(value, value.const_like(more))
-
-
-def _sum(a: UOp, b: UOp) -> UOp:
-    return folded(Ops.ADD, a.dtype, (a, b), None)
-
-
-def _times(a: UOp, factor: int) -> UOp:
-    return folded(Ops.MUL, a.dtype, (a, a.const_like(factor)), None)
