@@ -26,7 +26,7 @@ from weft.base.dtype import dtypes
 from weft.base.sequences import prod
 from weft.base.settings import settings
 from weft.schedule.use_def import COMPUTED_MEMORY, LEAVES, Uses
-from weft.uop import GroupOp, Ops, UOp
+from weft.uop import GroupOp, Ops, UOp, conjuncts
 
 # index arithmetic of more steps than this is stored
 _MOST_STEPS = 32
@@ -189,21 +189,9 @@ def _add_selection(reduce: UOp, counters: set[UOp], found: OneHotSelections) -> 
         return
     if where.src[2].base.arg != 0 or where.shape != reduce.src[0].shape:
         return
-    if any(_selects_along(c, reduce.arg.axes, counters) for c in _conjuncts(where.src[0])):
+    masks = conjuncts(where.src[0], (Ops.AND, Ops.MUL))
+    if any(_selects_along(c, reduce.arg.axes, counters) for c in masks):
         found.picked[where, where.src[1]] = prod(reduce.shape)
-
-
-def _conjuncts(condition: UOp) -> list[UOp]:
-    """The masks that a conjunction consists of."""
-    found: list[UOp] = []
-    stack = [condition]
-    while stack:
-        node = stack.pop()
-        if node.op is Ops.AND or (node.op is Ops.MUL and node.dtype is dtypes.bool):
-            stack.extend(node.src)
-        else:
-            found.append(node)
-    return found
 
 
 def _selects_along(mask: UOp, axes: tuple[int, ...], counters: set[UOp]) -> bool:

@@ -27,7 +27,10 @@ from weft.codegen.analysis.affine import affine
 from weft.codegen.analysis.folding import folded, folded_and, refolded
 from weft.codegen.analysis.ranges import loops_of, ranges_of
 from weft.codegen.analysis.traversal import Rule, rewrite_once
-from weft.uop import GroupOp, Ops, UOp
+from weft.uop import GroupOp, Ops, UOp, conjuncts
+
+CONJUNCTIONS = (Ops.AND, Ops.MUL)
+"""Of booleans: a product is a conjunction too."""
 
 _ZERO_PRESERVING = frozenset({Ops.CAST, Ops.NEG, Ops.TRUNC, Ops.SQRT})
 
@@ -73,7 +76,7 @@ def _without_one_loop(reduce: UOp) -> UOp | None:
         # a maximum of a constant floor and one value: with two iterations, one is the floor
         if value.op is not Ops.WHERE or value.src[2].op is not Ops.CONST:
             return None
-        conditions, rest, floor = mask_factors(value.src[0]), value.src[1], value.src[2]
+        conditions, rest, floor = conjuncts(value.src[0], CONJUNCTIONS), value.src[1], value.src[2]
     elif op is Ops.ADD or op is Ops.MAX:
         conditions, rest = split_mask(value, reduce.dtype)
         floor = UOp.const(reduce.dtype, 0)
@@ -110,14 +113,14 @@ def split_mask(value: UOp, dtype: DType) -> tuple[list[UOp], UOp]:
     while True:
         op = value.op
         if value.dtype is dtypes.bool and op is not Ops.WHERE:
-            conditions += mask_factors(value)
+            conditions += conjuncts(value, CONJUNCTIONS)
             value = UOp.const(dtypes.bool, True)
             break
         if op is Ops.WHERE and _is_zero(value.src[2]):
-            conditions += mask_factors(value.src[0])
+            conditions += conjuncts(value.src[0], CONJUNCTIONS)
             value = value.src[1]
         elif op is Ops.WHERE and _is_zero(value.src[1]):
-            conditions += mask_factors(_negated(value.src[0]))
+            conditions += conjuncts(_negated(value.src[0]), CONJUNCTIONS)
             value = value.src[2]
         elif op in _ZERO_PRESERVING:
             outer.append((op, value.dtype, None))
@@ -159,19 +162,6 @@ def _mask_first(product: UOp) -> tuple[UOp, UOp] | None:
 
 def _is_zero(node: UOp) -> bool:
     return node.op is Ops.CONST and node.arg == 0
-
-
-def mask_factors(condition: UOp) -> list[UOp]:
-    """The conjuncts of a condition; a product of booleans is a conjunction too."""
-    found: list[UOp] = []
-    stack = [condition]
-    while stack:
-        node = stack.pop()
-        if node.op is Ops.AND or (node.op is Ops.MUL and node.dtype is dtypes.bool):
-            stack += reversed(node.src)
-        else:
-            found.append(node)
-    return found
 
 
 def _negated(condition: UOp) -> UOp:

@@ -44,15 +44,15 @@ from weft.codegen.analysis.ranges import (
 )
 from weft.codegen.analysis.substitution import replace_nodes, substitute_ranges
 from weft.codegen.indexing.one_hot_gather import (
+    CONJUNCTIONS,
     SelectedIteration,
     Selection,
     find_selection,
-    mask_factors,
     split_mask,
 )
 from weft.codegen.thresholds import BLOCKS, LONG_ROW, MIN_SPEEDUP, MIN_TERMS, vector_lanes
 from weft.device import Feature, Target
-from weft.uop import AxisKind, Ops, UOp, identity_element
+from weft.uop import AxisKind, Ops, UOp, conjuncts, identity_element
 
 
 class Term(NamedTuple):
@@ -108,7 +108,7 @@ def match_term(reduce: UOp, output: UOp | None) -> Term | None:
     if op is Ops.ADD or dtype is dtypes.bool:
         conditions, rest = split_mask(value, dtype)
     elif value.op is Ops.WHERE and _is_neutral_otherwise(value, op):
-        conditions, rest = mask_factors(value.src[0]), value.src[1]
+        conditions, rest = conjuncts(value.src[0], CONJUNCTIONS), value.src[1]
     else:
         return None
     if op is Ops.MUL and dtype is dtypes.bool:

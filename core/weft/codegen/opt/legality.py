@@ -6,7 +6,8 @@ transformations.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from weft.base.dtype import PtrDType
@@ -14,7 +15,7 @@ from weft.codegen.analysis.axes import Axis
 from weft.codegen.analysis.ranges import loops_of, ranges_of
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.thresholds import MOST_INSTANCES, MOST_LANES, local_array_bytes
-from weft.codegen.vectorization.instances import INSTANTIATED
+from weft.codegen.vectorization.instances import INSTANTIATED, UNROLLED
 from weft.device import Feature
 from weft.uop import AxisKind, Ops, UOp
 
@@ -38,26 +39,17 @@ def require(opt: Opt, holds: object, because: str) -> None:
 
 def check(kernel: Kernel, opt: Opt) -> None:
     """Raise OptError if a kernel cannot be lowered with its Opts, of which `opt` is the last."""
-    by_loop: dict[UOp, list[Axis]] = {}
-    for axis in kernel.axes:
-        by_loop.setdefault(axis.loop, []).append(axis)
-    most = local_array_bytes(kernel.target.compute.machine)
     for fill in kernel.fills:
-        _check_fill(opt, fill, by_loop, most)
+        _check_fill(kernel, opt, fill)
     for nest in kernel.nests.values():
-        inside = [axis for loop in nest for axis in by_loop.get(loop, ())]
+        inside = _axes_of(kernel, nest)
         if sum(axis.kind is AxisKind.VECTOR for axis in inside) > 1:
             raise illegal(opt, "a value would have the lanes of two vectors")
         if sum(axis.kind is AxisKind.GROUP_REDUCE for axis in inside) > 1:
             raise illegal(opt, "work items would share two loops, one inside the other")
-        instances = lanes = 1
-        for axis in inside:
-            if axis.kind in INSTANTIATED:
-                assert isinstance(axis.extent, int)
-                lanes *= axis.extent
-                # where arithmetic is scalar lanes are instances like others
-                one = axis.kind is AxisKind.VECTOR and kernel.target.compute.vector_bytes
-                instances *= 1 if one else axis.extent
+        lanes = _iterations(inside, INSTANTIATED)
+        # where arithmetic is scalar lanes are instances like others
+        instances = _iterations(inside, UNROLLED) if kernel.target.compute.vector_bytes else lanes
         if instances > MOST_INSTANCES or lanes > MOST_LANES:
             raise illegal(opt, f"a value would have more than {MOST_INSTANCES} instances")
     if opt.kind in (OptKind.SWAP, OptKind.SPLIT):
@@ -65,20 +57,28 @@ def check(kernel: Kernel, opt: Opt) -> None:
     _check_groups(kernel, opt)
 
 
-def _check_fill(opt: Opt, fill: UOp, by_loop: dict[UOp, list[Axis]], most: int) -> None:
+def _axes_of(kernel: Kernel, loops: Collection[UOp]) -> list[Axis]:
+    """The axes that loops of the lowered kernel were split into."""
+    return [axis for axis in kernel.axes if axis.loop in loops]
+
+
+def _iterations(axes: Iterable[Axis], kinds: Collection[AxisKind]) -> int:
+    """How many iterations the axes of these kinds, which have fixed extents, have together."""
+    return math.prod(int(axis.extent) for axis in axes if axis.kind in kinds)
+
+
+def _check_fill(kernel: Kernel, opt: Opt, fill: UOp) -> None:
     """Raise OptError if the copies of a local array are too large, or each lane would have one.
 
     Each combination of the unrolled loops around a FILL has a copy of its array.
     """
     array = fill.src[0].src[0].src[0].dtype
     assert isinstance(array, PtrDType)
-    count = 1
-    for axis in (axis for loop in ranges_of(fill) for axis in by_loop.get(loop, ())):
-        if axis.kind is AxisKind.VECTOR:
-            raise illegal(opt, "the lanes of a vector would each have an array of their own")
-        if axis.kind is AxisKind.UPCAST:
-            assert isinstance(axis.extent, int)
-            count *= axis.extent
+    around = _axes_of(kernel, ranges_of(fill))
+    if any(axis.kind is AxisKind.VECTOR for axis in around):
+        raise illegal(opt, "the lanes of a vector would each have an array of their own")
+    count = _iterations(around, {AxisKind.UPCAST})
+    most = local_array_bytes(kernel.target.compute.machine)
     if count > 1 and count * array.nbytes > most:
         raise illegal(opt, f"its arrays would be larger than {most} bytes")
 
@@ -100,11 +100,7 @@ def _check_groups(kernel: Kernel, opt: Opt) -> None:
     shared = {axis.extent for axis in kernel.axes if axis.kind is AxisKind.GROUP_REDUCE}
     if len(shared) > 1:
         raise illegal(opt, f"the loops that work items share have {sorted(shared)} parts")
-    threads = 1
-    for axis in kernel.axes:
-        if axis.kind is AxisKind.LOCAL:
-            assert isinstance(axis.extent, int)
-            threads *= axis.extent
+    threads = _iterations(kernel.axes, {AxisKind.LOCAL})
     if shared:
         (parts,) = shared
         assert isinstance(parts, int)
@@ -123,12 +119,9 @@ def _check_groups(kernel: Kernel, opt: Opt) -> None:
 
 def _check_shared_memory(kernel: Kernel, opt: Opt, rows: int, parts: int) -> None:
     """Raise OptError if the arrays and partial results of a workgroup exceed its shared memory."""
-    by_loop: dict[UOp, list[Axis]] = {}
-    for axis in kernel.axes:
-        by_loop.setdefault(axis.loop, []).append(axis)
     total = 0
     for node in (*kernel.reduces, *kernel.fills):
-        own = [axis for loop in loops_of(node) for axis in by_loop.get(loop, ())]
+        own = _axes_of(kernel, loops_of(node))
         if not any(axis.kind is AxisKind.GROUP_REDUCE for axis in own):
             continue
         size = 2 * parts * node.dtype.itemsize
@@ -136,11 +129,7 @@ def _check_shared_memory(kernel: Kernel, opt: Opt, rows: int, parts: int) -> Non
             array = node.src[0].src[0].src[0].dtype
             assert isinstance(array, PtrDType)
             size = array.nbytes
-        for axis in (axis for loop in ranges_of(node) for axis in by_loop.get(loop, ())):
-            if axis.kind in INSTANTIATED:
-                assert isinstance(axis.extent, int)
-                size *= axis.extent
-        total += size
+        total += size * _iterations(_axes_of(kernel, ranges_of(node)), INSTANTIATED)
     limit = kernel.target.compute.limits.shared_bytes
     if total * rows > limit:
         raise illegal(opt, f"it would need more than {limit} bytes of shared memory")

@@ -7,7 +7,7 @@ interval.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from math import gcd
 
 from weft.base.dtype import DType, dtypes
@@ -151,13 +151,13 @@ def _equality(difference: Linear, op: Ops, a: UOp) -> UOp | None:
 # ---- conjunctions --------------------------------------------------------------------------------
 
 
-def conjuncts(condition: UOp, op: Ops = Ops.AND) -> list[UOp]:
-    """The parts of a chain of AND (or of OR), without repetition, in order."""
+def conjuncts(condition: UOp, ops: Collection[Ops] = (Ops.AND,)) -> list[UOp]:
+    """The parts of a chain of AND (or of other operations on booleans), each once, in order."""
     found: dict[UOp, None] = {}
     stack = [condition]
     while stack:
         node = stack.pop()
-        if node.op is op and node.dtype is dtypes.bool:
+        if node.op in ops and node.dtype is dtypes.bool:
             stack += (node.src[1], node.src[0])
         else:
             found[node] = None
@@ -232,7 +232,7 @@ def conjoin(node: UOp) -> UOp | None:
 
 def disjoin(node: UOp) -> UOp | None:
     """OR of booleans."""
-    made = any_of(conjuncts(node, Ops.OR))
+    made = any_of(conjuncts(node, (Ops.OR,)))
     return None if made is node else made
 
 
