@@ -220,11 +220,9 @@ class _Kernel:
         if u in self.values.known:
             return
         if u.op is Ops.WMMA:
-            sources = tuple(self.values.text(s) for s in u.src)
-            found = Expression(self.renderer.wmma(u, sources))
+            found = Expression(self.renderer.wmma(u, tuple(map(self.values.text, u.src))))
         elif u.op is Ops.DOT:
-            sources = tuple(self.values.text(s) for s in u.src)
-            found = Expression(self.renderer.dot(u, sources))
+            found = Expression(self.renderer.dot(u, tuple(map(self.values.text, u.src))))
         elif u.op is Ops.SHUFFLE:
             found = Expression(self.renderer.shuffle(u, self.values.text(u.src[0])))
         else:
@@ -391,12 +389,7 @@ _STATEMENTS = {
     Ops.BARRIER: _Kernel._barrier,
     Ops.CUSTOM: _Kernel._statement,
     # an asynchronous STORE is synchronous here
-    Ops.COMMIT: _Kernel._no_statement,
-    Ops.WAIT: _Kernel._no_statement,
-    Ops.NOOP: _Kernel._no_statement,
-    Ops.SINK: _Kernel._no_statement,
-    Ops.DEFINE_GLOBAL: _Kernel._no_statement,
-    Ops.DEFINE_VAR: _Kernel._no_statement,
-    Ops.DEFINE_REG: _Kernel._no_statement,
-    Ops.DEFINE_LOCAL: _Kernel._no_statement,
+    **dict.fromkeys(
+        (*_DEFINITIONS, Ops.COMMIT, Ops.WAIT, Ops.NOOP, Ops.SINK), _Kernel._no_statement
+    ),
 }

@@ -17,6 +17,7 @@ from weft.base.dtype import DType, dtypes
 from weft.base.errors import SpecError
 from weft.render.dialect import CDialect
 from weft.render.helpers import Helpers
+from weft.render.rules import BOOLEAN_LOGIC
 from weft.render.statement_placement import is_pair
 from weft.uop import GroupOp, Ops, UOp, bounds_of
 
@@ -39,10 +40,6 @@ _OPERATORS: dict[Ops, tuple[str, int]] = {
     Ops.XOR: ("^", XOR),
     Ops.OR: ("|", OR),
 }
-# What arithmetic on booleans means in logic, should it get here (see rules.py).
-_LOGIC = {
-    Ops.ADD: Ops.OR, Ops.MAX: Ops.OR, Ops.MUL: Ops.AND, Ops.SUB: Ops.XOR, Ops.CMPNE: Ops.XOR,
-}  # fmt: skip
 _MAY_LEAVE_WIDTH = frozenset({Ops.ADD, Ops.SUB, Ops.MUL, Ops.NEG, Ops.SHL, Ops.MULACC})
 _DIVIDE = frozenset({Ops.IDIV, Ops.MOD})
 _SMALL = frozenset({dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16})
@@ -88,12 +85,8 @@ class Expressions:
             Ops.MAX: self._maximum,
             Ops.NEG: self._negate,
             Ops.RECIP: self._reciprocal,
-            Ops.SQRT: self._function,
-            Ops.TRUNC: self._function,
+            **dict.fromkeys(GroupOp.Unary - {Ops.NEG, Ops.RECIP}, self._function),
             Ops.MULACC: self._multiply_add,
-            Ops.EXP2: self._function,
-            Ops.LOG2: self._function,
-            Ops.SIN: self._function,
             Ops.VECTORIZE: self._vectorize,
             Ops.CAT: self._cat,
             Ops.GEP: self._lanes,
@@ -218,7 +211,7 @@ class Expressions:
         if u.op is Ops.CMPEQ:
             both = f"{self.text(a, UNARY, width)} ^ {self.text(b, UNARY, width)}"
             return Expression(f"{invert}({both})", UNARY, width)
-        symbol, level = _OPERATORS[_LOGIC.get(u.op, u.op)]
+        symbol, level = _OPERATORS[BOOLEAN_LOGIC.get(u.op, u.op)]
         text = f"{self.text(a, _LEFT[level], width)} {symbol} {self.text(b, _RIGHT[level], width)}"
         return Expression(text, level, width)
 

@@ -187,50 +187,29 @@ class Extensions:
 
     def masked_load(self, load: MaskedLoad) -> str:
         """The expression of a masked load, where `masked_loads` is set."""
-        raise CapabilityError(
-            f"{self.dialect.language} has no masked loads here",
-            asked=f"a masked load of {load.name}",
-            because=f"{type(self).__name__} sets masked_loads and does not implement masked_load",
-            try_="implement it, or leave masked_loads False",
-        )
+        raise self._missing("masked loads", f"a masked load of {load.name}", "masked_loads=True")
 
     def image_type(self, is_written: bool) -> str:
         """The type of a kernel's parameter for an image of pixels of four floats."""
-        raise self._no_images()
+        raise self._missing("images", "an image in a kernel", "image_size")
 
     def image_load(self, image: str, at: str) -> str:
         """The pixel at (x, y), as a vector of four floats."""
-        raise self._no_images()
+        raise self._missing("images", "an image in a kernel", "image_size")
 
     def image_store(self, image: str, at: str, value: str) -> str:
         """The statement, without its semicolon, that stores a pixel."""
-        raise self._no_images()
-
-    def _no_images(self) -> CapabilityError:
-        return CapabilityError(
-            f"{self.dialect.language} has no images here",
-            asked="an image in a kernel",
-        )
+        raise self._missing("images", "an image in a kernel", "image_size")
 
     # ---- instructions ---------------------------------------------------------------------------
 
     def wmma(self, call: UOp, sources: tuple[str, ...]) -> str:
         """The expression of a tensor core's multiply-add, for languages with such units."""
-        raise CapabilityError(
-            f"{self.dialect.language} has no tensor cores here",
-            asked=f"WMMA {call.arg}",
-            because=f"{type(self).__name__} does not implement wmma",
-            try_="declare no tensor_cores",
-        )
+        raise self._missing("tensor cores", f"WMMA {call.arg}", "tensor_cores")
 
     def dot(self, call: UOp, sources: tuple[str, ...]) -> str:
         """The expression of DOT, for languages with such an instruction; the sum comes last."""
-        raise CapabilityError(
-            f"{self.dialect.language} multiplies no pairs of narrow numbers here",
-            asked=f"DOT {call.arg}",
-            because=f"{type(self).__name__} does not implement dot",
-            try_="declare no pair_dots",
-        )
+        raise self._missing("products of narrow numbers", f"DOT {call.arg}", "pair_dots")
 
     def any_lane(self, mask: str) -> str:
         """Whether any lane of a vector of integers is set, on a device with `Feature.ANY_LANE`;
@@ -242,9 +221,14 @@ class Extensions:
 
         It is a statement of its own, which all work items of a group come to.
         """
-        raise CapabilityError(
-            f"work items exchange no registers in {self.dialect.language} here",
-            asked=f"SHUFFLE by {call.arg} of {call.dtype!r}",
-            because=f"{type(self).__name__} does not implement shuffle",
-            try_="declare no Feature.WARP_REDUCE",
+        asked = f"SHUFFLE by {call.arg} of {call.dtype!r}"
+        raise self._missing("exchange of registers", asked, "Feature.WARP_REDUCE")
+
+    def _missing(self, what: str, asked: str, declared: str) -> CapabilityError:
+        """The error for what a renderer does not implement, although its device declares it."""
+        return CapabilityError(
+            f"{self.dialect.language} has no {what} here",
+            asked=asked,
+            because=f"{type(self).__name__} does not implement them",
+            try_=f"implement the method, or declare no {declared}",
         )

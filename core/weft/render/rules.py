@@ -17,17 +17,14 @@ from weft.uop import Ops, PatternMatcher, UOp, UPat
 
 C_RULES = PatternMatcher("c")
 
-_BOOLEAN = {
-    Ops.ADD: Ops.OR,
-    Ops.MAX: Ops.OR,
-    Ops.MUL: Ops.AND,
-    Ops.SUB: Ops.XOR,
-    Ops.CMPNE: Ops.XOR,
-}
+BOOLEAN_LOGIC = {
+    Ops.ADD: Ops.OR, Ops.MAX: Ops.OR, Ops.MUL: Ops.AND, Ops.SUB: Ops.XOR, Ops.CMPNE: Ops.XOR,
+}  # fmt: skip
+"""What arithmetic on booleans means in logic."""
 _NARROW = frozenset({dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16})
 
 
-@C_RULES.rule(UPat((*_BOOLEAN, Ops.CMPLT, Ops.CMPEQ, Ops.NEG), name="root"))
+@C_RULES.rule(UPat((*BOOLEAN_LOGIC, Ops.CMPLT, Ops.CMPEQ, Ops.NEG), name="root"))
 def boolean_arithmetic_is_logic(root: UOp) -> UOp | None:
     """a + b -> a | b, a * b -> a & b, a < b -> !a & b, and so on   when a is boolean."""
     if not dtypes.is_bool(root.src[0].dtype):
@@ -39,7 +36,7 @@ def boolean_arithmetic_is_logic(root: UOp) -> UOp | None:
         return a.alu(Ops.XOR, a.const_like(True)).alu(Ops.AND, b)
     if root.op is Ops.CMPEQ:
         return a.alu(Ops.XOR, b).alu(Ops.XOR, a.const_like(True))
-    return a.alu(_BOOLEAN[root.op], b)
+    return a.alu(BOOLEAN_LOGIC[root.op], b)
 
 
 @C_RULES.rule(UPat(Ops.CAST, name="cast", src=(UPat.var("value"),)))
