@@ -40,8 +40,10 @@ PUBLIC = {
     "engine": {
         "candidate_measurement",
         "capture",
+        "kernel_cache",
         "recorded_steps",
         "replay",
+        "runners",
         "search",
         "tuning_database",
         "worker_processes",
@@ -65,6 +67,7 @@ PUBLIC = {
         "protocol",
         "return_types",
         "rng",
+        "storage",
     },
     "testing": {"fakes", "reference"},
     "tools": {"capabilities"},

@@ -99,3 +99,14 @@ def recorded(what: str, before: Collection[int] = ()) -> Generator[Recording]:
         yield made
     finally:
         _recording.set(around)
+
+
+@contextmanager
+def unrecorded() -> Generator[None]:
+    """Record nothing inside: for values that are the same in every run, such as constants."""
+    around = _recording.get()
+    try:
+        _recording.set(None)
+        yield
+    finally:
+        _recording.set(around)

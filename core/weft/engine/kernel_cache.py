@@ -17,7 +17,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, fields, is_dataclass
 from functools import cache
 from types import FunctionType, ModuleType
@@ -41,6 +41,13 @@ def key_of(ast: UOp, chosen: tuple[Any, ...], device: OpenDevice) -> str | None:
 
     chosen: the values of the settings that code generation depends on.
     """
+    made = key_of_device(chosen, device)
+    return None if made is None else f"{made}\0{to_text(ast)}"
+
+
+def key_of_device(chosen: Iterable[Any], device: OpenDevice) -> str | None:
+    """The part of a key that all kernels of a device share: the device, these values, and stamps
+    of the code that generates kernels. None where nothing is to be kept or looked up."""
     watched = trace.enabled() or settings.DEBUG >= _SHOWS_NODES or settings.SPEC
     # The plugin's own files count as well as the renderer's: it may give a record of its own, a
     # dialect, to a renderer of another package.
@@ -52,7 +59,7 @@ def key_of(ast: UOp, chosen: tuple[Any, ...], device: OpenDevice) -> str | None:
     stamps = [_stamp(place) for place in sorted(filter(None, places))]
     said = (
         device.id.family, device.capabilities.fingerprint, _cached_text(device.target.compute),
-        *map(_name_of, strategy), *chosen, *stamps, to_text(ast),
+        *map(_name_of, strategy), *chosen, *stamps,
     )  # fmt: skip
     return "\0".join(map(str, said))
 
@@ -67,28 +74,42 @@ def find(
         return None
     try:
         facts = json.loads(kept)
-        program = LinearProgram.without_nodes(
-            lambda: again().uops,
-            name=facts["name"],
-            globals=tuple(facts["globals"]),
-            outs=tuple(facts["outs"]),
-            ins=tuple(facts["ins"]),
-            variables=tuple(map(from_text, facts["variables"])),
-            global_size=_sizes(facts["global_size"]),
-            local_size=_sizes(facts["local_size"]),
-            estimates=Estimates(*map(_number, facts["estimates"])),
-            source_ast=ast,
-            applied=tuple(opt_of(*opt) for opt in facts["applied"]),
-        )
-        return program, str(facts["source"])
+        return program_from(facts, ast, lambda: again().uops), str(facts["source"])
     except (ValueError, TypeError, KeyError, WeftError):
         return None
 
 
 def put(key: str, program: LinearProgram, source: str) -> None:
     """Store what was generated."""
+    _programs.put(key, json.dumps(facts_of(program) | {"source": source}).encode())
+
+
+def program_from(
+    facts: Mapping[str, Any], ast: UOp | None, make_nodes: Callable[[], tuple[UOp, ...]]
+) -> LinearProgram:
+    """A program from what `facts_of` returned.
+
+    :raises ValueError, TypeError, KeyError, WeftError: if the facts are damaged.
+    """
+    return LinearProgram.without_nodes(
+        make_nodes,
+        name=facts["name"],
+        globals=tuple(facts["globals"]),
+        outs=tuple(facts["outs"]),
+        ins=tuple(facts["ins"]),
+        variables=tuple(map(from_text, facts["variables"])),
+        global_size=_sizes(facts["global_size"]),
+        local_size=_sizes(facts["local_size"]),
+        estimates=Estimates(*map(_number, facts["estimates"])),
+        source_ast=ast,
+        applied=tuple(opt_of(*opt) for opt in facts["applied"]),
+    )
+
+
+def facts_of(program: LinearProgram) -> dict[str, Any]:
+    """A program without its nodes as plain values, which JSON takes."""
     estimates = program.estimates
-    facts = {
+    return {
         "name": program.name,
         "globals": program.globals,
         "outs": program.outs,
@@ -98,9 +119,7 @@ def put(key: str, program: LinearProgram, source: str) -> None:
         "local_size": _written(program.local_size),
         "estimates": _written((estimates.ops, estimates.lds, estimates.bytes)),
         "applied": list(map(astuple, program.applied)),
-        "source": source,
     }
-    _programs.put(key, json.dumps(facts).encode())
 
 
 def _written(sizes: tuple[Any, ...] | None) -> list[Any] | None:

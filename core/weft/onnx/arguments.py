@@ -1,4 +1,4 @@
-"""Inputs of a call: conversion to values of the interpreter, and checks of dtypes and shapes."""
+"""Inputs of a call: checks of dtypes and shapes, and conversion to values of the interpreter."""
 
 from __future__ import annotations
 
@@ -23,21 +23,35 @@ class InputConverter:
         self._device = device
         self._dtype = dtype
 
-    def convert(
-        self, declared: Mapping[str, ValueInfo], given: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Return the given inputs as values of the interpreter.
+    def check(self, declared: Mapping[str, ValueInfo], given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the given inputs as arrays, tensors, coded tensors, lists or None.
 
         :raises OnnxError: if a dtype or a shape is not the declared one, or a symbolic size has two
             values.
         """
         sizes: dict[str, tuple[int, str]] = {}
         return {
-            name: self._value(declared[name], declared[name].type, value, sizes)
+            name: self._checked(declared[name], declared[name].type, value, sizes)
             for name, value in given.items()
         }
 
-    def _value(
+    def to_values(self, checked: Mapping[str, Any]) -> dict[str, Any]:
+        """Return checked inputs as values of the interpreter, which are on the device."""
+        return {name: self.to_value(value) for name, value in checked.items()}
+
+    def to_value(self, value: Any) -> Any:
+        """Return one checked input as a value of the interpreter."""
+        if isinstance(value, list):
+            return [self.to_value(each) for each in value]
+        if isinstance(value, np.ndarray) and value.dtype != object:
+            value = small_types.from_numpy(value, self._device)
+        if isinstance(value, Tensor):
+            value = value if value.device == self._device else value.to(self._device)
+            if self._dtype is not None and value.dtype == dtypes.float32:
+                return value.cast(self._dtype)
+        return value
+
+    def _checked(
         self, info: ValueInfo, kind: ValueType, value: Any, sizes: dict[str, tuple[int, str]]
     ) -> Any:
         if kind.kind == "optional":
@@ -47,30 +61,30 @@ class InputConverter:
         if kind.kind == "sequence":
             if not isinstance(value, list | tuple):
                 raise _refuse(info, value, "a list is needed")
-            return [self._value(info, kind.element or ValueType(), each, {}) for each in value]
-        tensor = self._tensor(info, kind, value)
-        found = _dtype_name(tensor)
-        if kind.dtype and found != kind.dtype:
-            raise _refuse(info, value, f"its dtype is {found}, not {kind.dtype}")
-        self._check_shape(info, kind, tuple(tensor.shape), sizes)
-        if self._dtype is not None and isinstance(tensor, Tensor):
-            return tensor.cast(self._dtype) if tensor.dtype == dtypes.float32 else tensor
-        return tensor
+            return [self._checked(info, kind.element or ValueType(), each, {}) for each in value]
+        found = self._array(info, kind, value)
+        name = _dtype_name(found)
+        if kind.dtype and name != kind.dtype:
+            raise _refuse(info, value, f"its dtype is {name}, not {kind.dtype}")
+        self._check_shape(info, kind, tuple(found.shape), sizes)
+        return found
 
-    def _tensor(self, info: ValueInfo, kind: ValueType, value: Any) -> Any:
-        """Return a tensor, a coded tensor, or an array of strings."""
-        if isinstance(value, Tensor):
-            return value if value.device == self._device else value.to(self._device)
-        if isinstance(value, small_types.Coded):
+    def _array(self, info: ValueInfo, kind: ValueType, value: Any) -> Any:
+        """Return an array of numbers or strings, a tensor, or a coded tensor."""
+        if isinstance(value, Tensor | small_types.Coded):
             return value
         try:
             if not isinstance(value, np.ndarray | np.generic) and hasattr(value, "__dlpack__"):
-                return from_dlpack(value).to(self._device)
+                return from_dlpack(value)
             array = np.asarray(value)
             if kind.dtype == "string" or array.dtype.kind in "OSU":
                 return _strings(array)
             if not isinstance(value, np.ndarray | np.generic) and kind.dtype:
                 array = array.astype(kind.dtype)
+            if not array.dtype.isnative:
+                array = array.astype(array.dtype.newbyteorder("="))
+            if array.dtype.kind in "biuf":
+                return array
             return small_types.from_numpy(
                 np.ascontiguousarray(array).reshape(array.shape), self._device
             )
@@ -101,7 +115,9 @@ class InputConverter:
 
 
 def _dtype_name(value: Any) -> str:
-    return "string" if isinstance(value, np.ndarray) else small_types.dtype_name(value)
+    if isinstance(value, np.ndarray):
+        return "string" if value.dtype == object else value.dtype.name
+    return small_types.dtype_name(value)
 
 
 def _strings(array: np.ndarray) -> np.ndarray:

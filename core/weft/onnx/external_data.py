@@ -31,11 +31,15 @@ _NUMPY_NAMES = {
 
 
 class ExternalData:
-    """The files next to a model. `folder` is None for a model that is no file."""
+    """The files next to a model. `folder` is None for a model that is no file.
+
+    :ivar files: the files that are used, as paths in the folder.
+    """
 
     def __init__(self, folder: str | None, label: str) -> None:
         self._folder = folder
         self._label = label
+        self.files: set[str] = set()
 
     def initializer(
         self, name: str, dtype: str, shape: tuple[int, ...], nbytes: int, entries: Mapping[str, str]
@@ -68,6 +72,7 @@ class ExternalData:
             return _window(path, begin, nbytes, dtype, shape)
 
         check()
+        self.files.add(entries.get("location", ""))
         return Initializer(name, dtype, shape, read, tensor if _is_stored(dtype) else None)
 
     def _path(self, name: str, location: str) -> str:

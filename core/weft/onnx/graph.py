@@ -246,13 +246,17 @@ class Function:
 
 @dataclass(eq=False)
 class ModelGraph:
-    """A parsed model: the main graph, the imported opsets and the functions by domain and name."""
+    """A parsed model: the main graph, the imported opsets and the functions by domain and name.
+
+    :ivar files: the files with external data, as paths in the folder of the model.
+    """
 
     graph: Graph
     opsets: dict[str, int]
     functions: dict[tuple[str, str], Function] = field(default_factory=dict)
     metadata: dict[str, str] = field(default_factory=dict)
     context: Context = field(default_factory=Context)
+    files: tuple[str, ...] = ()
 
 
 class Body(Protocol):

@@ -37,12 +37,14 @@ class Implementation:
 class Implementations:
     """The implementations of the nodes of one model.
 
+    :ivar has_custom: whether a custom operator computes any of them.
     :raises UnsupportedOperators: if some operators have none, with a list of all of them.
     :raises OnnxError: if functions of the model call each other in a circle.
     """
 
     def __init__(self, model: ModelGraph) -> None:
         register_all()
+        self.has_custom = False
         self._functions = model.functions
         self._found: dict[Node, Implementation] = {}
         self._schemas = Schemas(model)
@@ -85,6 +87,7 @@ class Implementations:
         function = self._functions.get(key)
         if function is not None:
             return Implementation(body=instantiate(function, node))
+        self.has_custom |= key in registry.custom()
         return Implementation(
             registry.find(node.domain, node.op, node.opset),
             registry.find_host(node.domain, node.op, node.opset),

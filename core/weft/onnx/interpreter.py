@@ -118,6 +118,10 @@ class Interpreter:
         ]
         return self.run(graph, inputs)
 
+    def run_whole(self, graph: Graph, values: Mapping[str, Any]) -> list[Any]:
+        """Return the outputs of the main graph, evaluated node by node."""
+        return self.run_main(graph, values)
+
     def scope_of(self, graph: Graph, inputs: Sequence[Any], outer: Scope | None) -> Scope:
         """Return a scope with the inputs and constants of a graph."""
         if len(inputs) > len(graph.inputs):

@@ -5,25 +5,34 @@ in:  a path, bytes or a parsed model      out: a callable with named inputs and 
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from weft.base.arguments import kind_of
 from weft.base.dtype import DType, dtypes, element_dtype
+from weft.base.locks import reentrant_lock
+from weft.base.settings import settings
 from weft.base.suggestions import nearest
 from weft.device import registry as devices
+from weft.engine.capture import recording
+from weft.engine.recorded_steps import Unreplayable
 from weft.onnx import small_types
 from weft.onnx.arguments import InputConverter
 from weft.onnx.errors import OnnxError
 from weft.onnx.graph import ModelGraph, ValueInfo
-from weft.onnx.interpreter import Interpreter
-from weft.onnx.protobuf import Source, parse
-from weft.onnx.segments import SegmentedInterpreter
-from weft.onnx.values import Constants
+from weft.onnx.programs import ModelProgram, Programs
+from weft.onnx.protobuf import ModelFile, Source, parse, read
+from weft.onnx.stored_programs import Interface, StoredPrograms
 from weft.tensor import Tensor
+
+if TYPE_CHECKING:
+    from weft.onnx.interpreter import Interpreter
 
 
 def load(
@@ -40,14 +49,23 @@ def load(
     :param device: where it runs; None: the default device.
     :param dtype: a float dtype that replaces float32 in constants and inputs, such as "bfloat16".
         Outputs keep their declared dtype.
-    :param jit: whether calls are traced and replayed. The first call with new shapes is not.
+    :param jit: whether calls are recorded as programs, which later calls run, and which are stored
+        on disk for later processes. The first call with new shapes records.
     :param folder: where files with external data lie; by default the folder of the model.
     :raises FileError: if a file cannot be read.
     :raises ModelFormatError: if it is no valid model, or refers to files outside of its folder.
     :raises UnsupportedOperators: if operators are missing: all of them at once.
     :raises OnnxError: if the package `onnx` is not installed, or does not know the opset.
     """
-    return Model(parse(source, folder), device=device, dtype=dtype, jit=jit)
+    file = read(source, folder)
+    kind = None if dtype is None else _float_dtype(dtype)
+    if jit and file.data is not None:
+        where = devices.canonical(device)
+        stored = StoredPrograms(file.data, file.folder, where, (kind,))
+        if (interface := stored.interface()) is not None:
+            return Model(file, interface, stored, device=where, dtype=kind)
+        return Model(parse(file), None, stored, device=where, dtype=kind)
+    return Model(parse(file), device=device, dtype=kind, jit=jit)
 
 
 class Outputs(Mapping[str, Any]):
@@ -88,28 +106,56 @@ class Model:
 
     >>> outputs = model(image=array)  # doctest: +SKIP
 
+    Several threads may call one model: the calls wait for each other.
+
     :ivar metadata: texts that the file holds by name.
     """
 
     def __init__(
         self,
-        parsed: ModelGraph,
+        source: ModelGraph | ModelFile,
+        interface: Interface | None = None,
+        stored: StoredPrograms | None = None,
         *,
         device: str | None = None,
-        dtype: DType | str | None = None,
+        dtype: DType | None = None,
         jit: bool = True,
     ) -> None:
-        kind = None if dtype is None else _float_dtype(dtype)
         self._device = devices.canonical(device)
-        self._dtype = kind
-        self._parsed = parsed
-        self.metadata = dict(parsed.metadata)
-        constants = Constants(self._device, kind)
-        make = SegmentedInterpreter if jit else Interpreter
-        self._interpreter = make(parsed, constants)
-        defaults = parsed.graph.initializers
-        self._inputs = tuple(each for each in parsed.graph.inputs if each.name not in defaults)
-        self._converter = InputConverter(self._device, kind)
+        self._dtype = dtype
+        self._source = source
+        self._has_jit = jit
+        self._stored = stored
+        self._lock = reentrant_lock()
+        self._programs = Programs(self._device, self._evaluate, self._find, self._keep)
+        if interface is None:
+            assert isinstance(source, ModelGraph)
+            interface = Interface.of(source)
+            _ = self._interpreter  # operators that are missing are reported at once
+        self._interface = interface
+        self._programs.host_inputs = interface.host_inputs
+        self.metadata = dict(interface.metadata)
+        self._every = {each.name: each for each in interface.inputs}
+        self._inputs = tuple(
+            each for each in interface.inputs if each.name not in interface.defaults
+        )
+        self._converter = InputConverter(self._device, dtype)
+
+    @cached_property
+    def _parsed(self) -> ModelGraph:
+        """The graph. A model with a stored program is parsed when it is needed."""
+        source = self._source
+        return source if isinstance(source, ModelGraph) else parse(source)
+
+    @cached_property
+    def _interpreter(self) -> Interpreter:
+        """Evaluates the graph. Imported late: a stored program needs no operators."""
+        constants = importlib.import_module("weft.onnx.values").Constants(self._device, self._dtype)
+        if self._has_jit:
+            make = importlib.import_module("weft.onnx.segments").SegmentedInterpreter
+        else:
+            make = importlib.import_module("weft.onnx.interpreter").Interpreter
+        return make(self._parsed, constants)
 
     @property
     def inputs(self) -> tuple[ValueInfo, ...]:
@@ -119,12 +165,12 @@ class Model:
     @property
     def outputs(self) -> tuple[ValueInfo, ...]:
         """Name, dtype and shape of each output."""
-        return self._parsed.graph.outputs
+        return self._interface.outputs
 
     @property
     def opsets(self) -> dict[str, int]:
         """The version of each domain of operators that the model uses."""
-        return dict(self._parsed.opsets)
+        return dict(self._interface.opsets)
 
     @property
     def device(self) -> str:
@@ -133,7 +179,9 @@ class Model:
 
     def jit(self) -> Model:
         """Return the model with tracing and replay. Constants are loaded anew."""
-        return Model(self._parsed, device=self._device, dtype=self._dtype, jit=True)
+        return Model(
+            self._parsed, None, self._stored, device=self._device, dtype=self._dtype, jit=True
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Outputs:
         """Run the model.
@@ -145,22 +193,55 @@ class Model:
         """
         if len(args) == 1 and not kwargs and isinstance(args[0], Mapping):
             args, kwargs = (), dict(args[0])
-        values = self._arguments(args, kwargs)
-        graph = self._parsed.graph
-        results = self._interpreter.run_main(graph, values)
-        named = {
-            each.name: self._output(each, value) for each, value in zip(graph.outputs, results)
+        given = self._given(args, kwargs)
+        with self._lock:
+            outputs = self._programs.known(given) if self._uses_programs else None
+            if outputs is None:
+                outputs = self._first_call(self._converter.check(self._every, given))
+        return Outputs(outputs)
+
+    @property
+    def _uses_programs(self) -> bool:
+        """Whether calls run programs. Inside a function that is recorded they do not."""
+        return self._has_jit and bool(settings.JIT) and not settings.CHECK and recording() is None
+
+    def _first_call(self, checked: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the outputs of a call whose program is not loaded."""
+        outputs = self._programs.first_call(checked) if self._uses_programs else None
+        if outputs is None:
+            graph = self._parsed.graph
+            values = self._converter.to_values(checked)
+            outputs = self._named(self._interpreter.run_main(graph, values))
+            _realize(list(outputs.values()))
+        return outputs
+
+    # ---- programs -------------------------------------------------------------------------------
+
+    def _evaluate(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Evaluate the whole graph, for a program. Inputs on the host stay there."""
+        if self._interpreter.implementations.has_custom:
+            raise Unreplayable("a custom operator may depend on more than its inputs")
+        given = {
+            name: each if isinstance(each, np.ndarray) else self._converter.to_value(each)
+            for name, each in values.items()
         }
-        _realize(list(named.values()))
-        return Outputs(named)
+        return self._named(self._interpreter.run_whole(self._parsed.graph, given))
+
+    def _find(self, signature: tuple[Any, ...]) -> ModelProgram | None:
+        return None if self._stored is None else self._stored.find(signature, self._interface)
+
+    def _keep(self, signature: tuple[Any, ...], made: ModelProgram) -> None:
+        if self._stored is not None:
+            host_inputs = self._programs.host_inputs
+            self._stored.keep(signature, made, replace(self._interface, host_inputs=host_inputs))
 
     def __repr__(self) -> str:
         inputs, outputs = (", ".join(map(str, each)) for each in (self.inputs, self.outputs))
         return f"Model({inputs} -> {outputs})"
 
-    def _arguments(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values of all inputs by name, as the interpreter takes them."""
-        every = {each.name: each for each in self._parsed.graph.inputs}
+    def _given(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the inputs of a call by name, in the order of the model."""
+        every = self._every
         if len(args) > len(self._inputs):
             raise self._refuse(f"{len(args)} inputs by position", "there are fewer inputs")
         given = {each.name: value for each, value in zip(self._inputs, args)}
@@ -180,7 +261,7 @@ class Model:
                 f"the inputs {', '.join(given) or 'of no name'}",
                 f"{', '.join(repr(each.name) for each in missing)} is missing",
             )
-        return self._converter.convert(every, given)
+        return {name: given[name] for name in every if name in given}
 
     def _refuse(self, asked: str, because: str) -> OnnxError:
         return OnnxError(
@@ -189,6 +270,10 @@ class Model:
             because=because,
             try_="; ".join(map(str, self._inputs)),
         )
+
+    def _named(self, results: Sequence[Any]) -> dict[str, Any]:
+        outputs = self._interface.outputs
+        return {each.name: self._output(each, value) for each, value in zip(outputs, results)}
 
     def _output(self, declared: ValueInfo, value: Any) -> Any:
         if isinstance(value, list):

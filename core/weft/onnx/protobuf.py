@@ -1,6 +1,6 @@
 """Parsing: a model file, its bytes or a parsed protobuf becomes the dataclasses of `graph.py`.
 
-in:  a path, bytes, or `onnx.ModelProto`      out: `ModelGraph`
+in:  a path, bytes, or `onnx.ModelProto`      out: `ModelFile`, and of it `ModelGraph`
 
 The package `onnx` parses; only this module and `external_data.py` see its classes. Everything that
 the file claims is checked before it is used: sizes of constants against the bytes that are there,
@@ -71,28 +71,57 @@ def import_onnx() -> Any:
     return onnx
 
 
-def parse(source: Source, folder: str | os.PathLike[str] | None = None) -> ModelGraph:
-    """Parse a model.
+@dataclass(frozen=True)
+class ModelFile:
+    """A model before it is parsed.
+
+    :ivar data: the bytes of its file; None for a parsed message. :ivar message: that message.
+    :ivar label: its name for messages. :ivar folder: where files with external data lie.
+    """
+
+    label: str
+    data: bytes | None = None
+    message: Any = None
+    folder: str | None = None
+
+
+def read(source: Source, folder: str | os.PathLike[str] | None = None) -> ModelFile:
+    """Read a model.
 
     :param source: a path, the bytes of a file, or an `onnx.ModelProto`.
     :param folder: where files with external data lie; by default the folder of the model's file.
     :raises FileError: if the file cannot be read.
+    :raises OnnxError: if the source is none of these.
+    """
+    given = None if folder is None else os.fspath(folder)
+    if isinstance(source, bytes | bytearray | memoryview | str | os.PathLike):
+        data, label, found = _bytes_of(source)
+        return ModelFile(label, data, None, found if given is None else given)
+    if hasattr(source, "SerializeToString") and isinstance(source, import_onnx().ModelProto):
+        return ModelFile("a parsed model", None, source, given)
+    raise OnnxError(
+        "a model is loaded from a path, from bytes or from an onnx.ModelProto",
+        asked=f"load {kind_of(source)}",
+        try_='weft.onnx.load("model.onnx")',
+    )
+
+
+def parse(file: ModelFile) -> ModelGraph:
+    """Parse a model.
+
     :raises ModelFormatError: if it is no valid model.
     :raises OnnxError: if the package `onnx` is not installed.
     """
     onnx = import_onnx()
-    if isinstance(source, onnx.ModelProto):
-        proto, label = source, "a parsed model"
-    else:
-        data, label, found = _bytes_of(source)
-        folder = found if folder is None else folder
+    proto, label = file.message, file.label
+    if proto is None:
         proto = onnx.ModelProto()
         try:
-            proto.ParseFromString(data)
+            proto.ParseFromString(file.data)
         except Exception as error:
             let_through(error)
             raise invalid(label, f"its bytes are no protobuf message: {error}") from None
-    external = ExternalData(None if folder is None else os.fspath(folder), label)
+    external = ExternalData(file.folder, label)
     try:
         return Parser(onnx, external, label).model(proto)
     except (OnnxError, FileError, DeviceError):
@@ -119,12 +148,6 @@ def _bytes_of(source: Source) -> tuple[bytes, str, str | None]:
     """Return the bytes of a source, its name for messages, and the folder of its file."""
     if isinstance(source, bytes | bytearray | memoryview):
         return bytes(source), f"a model of {len(source)} bytes", None
-    if not isinstance(source, str | os.PathLike):
-        raise OnnxError(
-            "a model is loaded from a path, from bytes or from an onnx.ModelProto",
-            asked=f"load {kind_of(source)}",
-            try_='weft.onnx.load("model.onnx")',
-        )
     path = os.fspath(source)
     try:
         check_regular(path)
@@ -174,7 +197,8 @@ class Parser:
             functions[key] = function
         graph = self.graph(proto.graph, _Place(opsets))
         metadata = {each.key: each.value for each in proto.metadata_props}
-        return ModelGraph(graph, opsets, functions, metadata, self._context)
+        files = tuple(sorted(self._external.files))
+        return ModelGraph(graph, opsets, functions, metadata, self._context, files)
 
     def _opsets(self, imports: Iterable[Any]) -> dict[str, int]:
         """Return the version of each imported domain. A file without imports has opset 1."""

@@ -55,6 +55,7 @@ class Operator:
 _Versions = dict[tuple[str, str], list[Operator]]
 _operators: _Versions = {}
 _host_operators: _Versions = {}
+_custom: set[tuple[str, str]] = set()
 
 
 def operator(
@@ -99,7 +100,13 @@ def register(domain: str, name: str, since: int = 1) -> Callable[[F], F]:
     ... def scale(node, x, *, factor=1.0):
     ...     return x * factor
     """
+    _custom.add((canonical(domain), name))
     return operator(name, since, domain)
+
+
+def custom() -> frozenset[tuple[str, str]]:
+    """Return domain and name of the operators that were registered by `register`."""
+    return frozenset(_custom)
 
 
 def find(domain: str, name: str, opset: int) -> Operator | None:

@@ -11,7 +11,7 @@ Source: PyTorch, TorchDynamo (graph breaks).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +48,14 @@ class SegmentedInterpreter(Interpreter):
         self._seen: dict[Graph, set[Any]] = {}
         self._used_inputs: dict[Graph, tuple[str, ...]] = {}
         self._is_traced = False
+
+    def run_whole(self, graph: Graph, values: Mapping[str, Any]) -> list[Any]:
+        before = self._is_traced
+        self._is_traced = True
+        try:
+            return super().run_whole(graph, values)
+        finally:
+            self._is_traced = before
 
     def evaluate_graph(self, graph: Graph, scope: Scope) -> None:
         if self._is_traced or len(graph.nodes) == 0:

@@ -18,6 +18,7 @@ import numpy as np
 
 from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import DTypeError
+from weft.engine.capture import unrecorded
 from weft.onnx import small_types
 from weft.onnx.errors import OnnxError
 from weft.onnx.graph import Initializer
@@ -93,7 +94,7 @@ class Constants:
         settled = self._converted(tensor.contiguous()).realize()
         dtype = small_types.dtype_name(settled)
         shape = tuple(int(size) for size in settled.shape)
-        made = Initializer(name, dtype, shape, lambda: np.asarray(settled.numpy()))
+        made = Initializer(name, dtype, shape, lambda: _read(settled))
         self._tensors[made] = settled
         return made
 
@@ -146,6 +147,12 @@ class Constants:
         if self.dtype is None or tensor.dtype != dtypes.float32:
             return tensor
         return tensor.cast(self.dtype)
+
+
+def _read(constant: Tensor) -> np.ndarray:
+    """Return the values of a constant, also where the evaluation is recorded."""
+    with unrecorded():
+        return np.asarray(constant.numpy())
 
 
 def _realized(value: Any) -> Any:

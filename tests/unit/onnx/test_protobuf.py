@@ -5,8 +5,11 @@ import pytest
 
 from helpers.onnx_models import constant, graph, helper, model, node, onnx, value
 from weft.base.errors import FileError
-from weft.onnx import ModelFormatError, OnnxError
-from weft.onnx.protobuf import parse
+from weft.onnx import ModelFormatError, OnnxError, protobuf
+
+
+def parse(source):
+    return protobuf.parse(protobuf.read(source))
 
 
 def relu():

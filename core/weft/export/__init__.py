@@ -1,0 +1,26 @@
+"""weft.export: computations as files: programs that run without graphs.
+
+See README.md in this folder.
+"""
+
+from __future__ import annotations
+
+from weft.export.program import Argument, Executable, Launch, Memory, Program, program_of
+from weft.export.recording import fill, memory_of, own_tensor, record, tensor_over
+from weft.export.serialization import from_bytes, to_bytes
+
+__all__ = [
+    "Argument",
+    "Executable",
+    "Launch",
+    "Memory",
+    "Program",
+    "fill",
+    "from_bytes",
+    "memory_of",
+    "own_tensor",
+    "program_of",
+    "record",
+    "tensor_over",
+    "to_bytes",
+]
