@@ -15,7 +15,7 @@ from weft.base.dtype import DType, dtypes
 from weft.device.machine import MachineModel
 from weft.device.packed_dot import PairDot
 from weft.device.tensor_core import TensorCore
-from weft.device.validation import callable_or_none, check, each, freeze, one, sizes, whole
+from weft.device.validation import check, each, freeze, function, one, sizes, whole
 
 if TYPE_CHECKING:
     from weft.uop import Ops, PatternMatcher
@@ -297,4 +297,4 @@ class Target:
     choose: Choose | None = None
 
     def __post_init__(self) -> None:
-        check(self, passes=callable_or_none(), choose=callable_or_none())
+        check(self, passes=function(optional=True), choose=function(optional=True))

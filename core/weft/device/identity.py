@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from weft.base.arguments import kind_of, shown
 from weft.base.errors import ArgumentError, UnknownDevice
+from weft.device.validation import check, function, one
 
 FIRST = "0"
 """The locator of a family's first device, which device strings leave out."""
@@ -69,21 +70,10 @@ class DeviceFamily:
                 because="device strings are split at the first colon and compared in upper case",
                 try_="letters A-Z, digits and underscores, a letter first",
             )
-        for name, kind in (("computes", bool), ("priority", int), ("staging", bool),
-                           ("extends", bool), ("about", str)):  # fmt: skip
-            given = getattr(self, name)
-            if not isinstance(given, kind):
-                raise ArgumentError(
-                    f"{name} of a device family is {kind.__name__}",
-                    asked=f"DeviceFamily({self.name!r}, {name}={shown(given)})",
-                    because=f"that is {kind_of(given)}",
-                )
-        if not callable(self.canonical):
-            raise ArgumentError(
-                "canonical is a function that spells a locator",
-                asked=f"DeviceFamily({self.name!r}, canonical={shown(self.canonical)})",
-                because=f"that is {kind_of(self.canonical)}",
-            )
+        check(
+            self, computes=one(bool), priority=one(int), staging=one(bool), extends=one(bool),
+            about=one(str), canonical=function(),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, order=True)

@@ -53,13 +53,10 @@ def one(kind: type, optional: bool = False) -> Rule:
     return Rule(lambda value: isinstance(value, kind) or (optional and value is None), words)
 
 
-def callable_or_none() -> Rule:
-    """A function, or None."""
-
-    def holds(value: Any) -> bool:
-        return value is None or callable(value)
-
-    return Rule(holds, "a function or None")
+def function(optional: bool = False) -> Rule:
+    """A function; or None, where that means something."""
+    words = "a function" + (" or None" if optional else "")
+    return Rule(lambda value: callable(value) or (optional and value is None), words)
 
 
 def each(holds: Callable[[Any], bool], words: str) -> Rule:

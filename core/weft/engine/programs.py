@@ -19,10 +19,9 @@ from weft.base import trace
 from weft.base.arguments import kind_of
 from weft.base.collector import freeze_survivors, uncollected
 from weft.base.disk_cache import DiskCache
-from weft.base.errors import CompileError, OutOfMemory, PluginError, WeftError
+from weft.base.errors import CompileError, PluginError, WeftError
 from weft.base.interrupts import let_through
 from weft.base.settings import settings
-from weft.base.text import failure_text
 from weft.base.weak import WeakKeys
 from weft.device import CompiledProgram, Feature, LinearProgram, OpenDevice, registry
 from weft.engine import kernel_cache
@@ -174,8 +173,8 @@ def _generate(key: Any, device: OpenDevice) -> tuple[LinearProgram, str]:
     made = where and kernel_cache.find(where, key[0], lambda: _lower(key[0], device, searching))
     if not made:
         program = _lower(key[0], device, searching)
-        source = _call_part(lambda: device.renderer.render(program), "its renderer", device)
-        made = program, _check_result(str, source, "its renderer", device)
+        render = partial(device.renderer.render, program)
+        made = program, _made_by_plugin(str, "rendering a kernel", render, device)
         if where is not None:
             kernel_cache.put(where, *made)
     if can.fingerprint:
@@ -224,40 +223,24 @@ def _compile(source: str, name: str, device: OpenDevice, ahead: _Prefetched | No
         if ahead is not None and ahead.is_compiling(key):
             assert ahead.compilations is not None
             work = partial(ahead.compilations.result, key)
-        binary = _call_part(work, "its compiler", device)
-        _check_result(bytes, binary, "its compiler", device)
+        binary = _made_by_plugin(bytes, "compiling a kernel", work, device)
     _binaries.put(key, binary)
     return binary
 
 
-def _call_part(work: Callable[[], Made], maker: str, device: OpenDevice) -> Made:
-    """The result of a call of a plugin; its exceptions become a PluginError."""
+def _made_by_plugin(
+    kind: type[Made], doing: str, work: Callable[[], Any], device: OpenDevice
+) -> Made:
+    """The result of a call of a plugin. Raises PluginError for its exceptions, OutOfMemory for a
+    MemoryError, and PluginError for a result of another kind."""
     try:
-        return work()
-    except WeftError:
-        raise
-    except MemoryError as error:
-        raise OutOfMemory.during(f"a kernel on {device.name}: {maker}", error) from error
+        made = work()
     except Exception as error:
         let_through(error)
-        raise PluginError(
-            f"a kernel cannot be made: {maker.removeprefix('its ')} of {device.name} failed",
-            asked=f"a kernel on {device.name}",
-            because=f"{maker} raised {failure_text(error)}",
-            try_="report it to the plugin's authors; `weft devices` names the distribution",
-        ) from error
-
-
-def _check_result(kind: type[Made], made: Any, maker: str, device: OpenDevice) -> Made:
-    """`made` if it is of this kind. :raises PluginError: otherwise."""
-    if isinstance(made, kind):
-        return made
-    raise PluginError(
-        f"a kernel is {kind.__name__} where the plugin of {device.name} is through with it",
-        asked=f"a kernel on {device.name}",
-        because=f"{maker} gave {kind_of(made)}",
-        try_="report it to the plugin's authors; `weft devices` names the distribution",
-    )
+        device.failed(doing, error)
+    if not isinstance(made, kind):
+        device.broken(doing, f"gave {kind_of(made)} instead of {kind.__name__}")
+    return made
 
 
 def _binary_key(source: str, name: str, device: OpenDevice) -> str:
