@@ -14,7 +14,7 @@ from weft.base.errors import ArgumentError, OutOfRange, UnknownChoice, WrongKind
 from weft.base.interrupts import let_through
 
 DEEPEST = 64
-"""How deep lists of numbers may be nested: as many axes as a NumPy array has at most."""
+"""The deepest nesting of lists of numbers: the largest number of axes of a NumPy array."""
 
 
 def index_of(value: Any) -> int | None:

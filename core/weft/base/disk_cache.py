@@ -37,7 +37,7 @@ _SUFFIXES = ("-wal", "-shm", "-journal", "")
 _PAUSE = 0.001  # seconds between two attempts, at first
 _LONGEST_PAUSE = 0.02
 _REPAIRS = 3
-"""How often one process recreates a file that is damaged repeatedly."""
+"""The number of times that one process recreates a file that is damaged repeatedly."""
 
 # Primary result codes of SQLite.
 _PERMISSION, _BUSY, _LOCKED, _READ_ONLY, _IO, _FULL, _CANNOT_OPEN = 3, 5, 6, 8, 10, 13, 14

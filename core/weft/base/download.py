@@ -24,7 +24,7 @@ _PIECE = 1 << 20
 
 
 def download(url: str, gunzip: bool = False, timeout: float = 60.0) -> Path:
-    """Where the file behind `url` (http, https or file) lies now; `gunzip` unpacks it.
+    """The path of the downloaded file of `url` (http, https or file); `gunzip` unpacks it.
 
     :raises ArgumentError: for an address of another scheme.
     :raises FileError: if it cannot be fetched or kept.

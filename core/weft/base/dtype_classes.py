@@ -17,7 +17,7 @@ from weft.base.members import Member
 
 
 class AddrSpace(Member):
-    """Where the memory behind a pointer lies: the device's, a workgroup's, a thread's."""
+    """The memory of a pointer: of the device, of a workgroup, or of a thread."""
 
     GLOBAL = "global"
     LOCAL = "local"
@@ -197,7 +197,7 @@ class ImageDType(PtrDType):
 
 @dataclass(frozen=True)
 class FloatInfo:
-    """What a float dtype can hold, by the names of the array API standard, NumPy and PyTorch.
+    """The limits of a float dtype, by the names of the array API standard, NumPy and PyTorch.
 
     Unpacked it is (exponent bits, mantissa bits).
 
@@ -248,7 +248,7 @@ class FloatInfo:
 
 @dataclass(frozen=True)
 class IntInfo:
-    """What an integer dtype can hold."""
+    """The limits of an integer dtype."""
 
     bits: int
     min: int

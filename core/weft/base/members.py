@@ -77,7 +77,7 @@ def _is_member(name: str, value: Any) -> bool:
 
 
 class _Member(metaclass=Members):
-    """What members have in common: a name, a value, and that there is one of each.
+    """The base of members: a name, a value, one object of each.
 
     They are themselves after pickling and copying. A class that is an `int` as well has members
     that are numbers.

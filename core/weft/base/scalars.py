@@ -41,7 +41,7 @@ _NUMBERS = frozenset((bool, int, float))
 
 
 def _number(value: Any) -> Scalar:
-    """What is a number to Python without being one of its three kinds: a NumPy scalar, say."""
+    """The Python number of an object with a number protocol, such as a NumPy scalar."""
     try:
         if hasattr(value, "__index__"):
             return operator.index(value)

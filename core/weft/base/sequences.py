@@ -20,7 +20,7 @@ def flatten(nested: Iterable[Iterable[T]]) -> list[T]:
 
 
 def partition(values: Iterable[T], holds: Callable[[T], Any]) -> tuple[list[T], list[T]]:
-    """Those for which `holds` is true, then the others; order is kept in both."""
+    """The values for which `holds` is true, and the others, in their order."""
     yes: list[T] = []
     no: list[T] = []
     for value in values:

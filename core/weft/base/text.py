@@ -34,7 +34,7 @@ def strip_colour(text: str) -> str:
 
 
 def width(text: str) -> int:
-    """How many columns the text takes: its length without colour codes."""
+    """The columns of a text: its length without colour codes."""
     return len(strip_colour(text))
 
 

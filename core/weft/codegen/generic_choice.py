@@ -28,7 +28,7 @@ Choose: TypeAlias = Callable[[Kernel], Sequence[Opt]]
 
 
 def choice_for(target: Target) -> Choose:
-    """Who chooses for a target: its own strategy, or the generic choice."""
+    """The strategy of a target: its own, or the generic choice."""
     return choose if target.choose is None else target.choose
 
 

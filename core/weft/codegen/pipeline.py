@@ -50,7 +50,7 @@ OPTIMISATIONS = "optimisations"
 
 @dataclass
 class Context:
-    """What the passes may ask: the target, and who chooses the optimisations.
+    """The context of passes: the target, and its choice of optimisations.
 
     prepared: whether passes that prepare loops for the target's strategy come before the choice.
     fused: the dtypes whose products and sums are one operation. widths: vectors of memory accesses
@@ -229,7 +229,7 @@ def loops_for(ast: UOp, target: Target, prepared: bool) -> Kernel:
 def context_for(
     target: Target, choose: Choose | None = None, prepared: bool | None = None
 ) -> Context:
-    """What the passes need to know to generate code for `target`: arguments as for `lower`."""
+    """The context of the passes for `target`; arguments as for `lower`."""
     own = choice_for(target)
     if choose is None:
         choose = nothing if settings.NOOPT else own

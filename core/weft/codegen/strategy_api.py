@@ -1,4 +1,4 @@
-"""What a strategy outside of the core is made of, under one roof for `weft.plugin`.
+"""Strategy API: the names that `weft.plugin` exports for strategies.
 
 Kernels and their loop transformations, affine forms of addresses, ranges, substitution and
 traversal of graphs, dot products over words, passes and their composition. Nothing is defined here.

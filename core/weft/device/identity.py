@@ -115,4 +115,4 @@ class DeviceId:
 
 
 Placement: TypeAlias = DeviceId | tuple[DeviceId, ...]
-"""Where a value lives: on one device, or in shards on several."""
+"""The placement of a value: on one device, or in shards on several."""

@@ -24,7 +24,7 @@ _USUAL_PIPES = 2.0
 
 @dataclass(frozen=True)
 class Throughput:
-    """How many results of one operation a core completes in a cycle, at best.
+    """The peak throughput of one operation on a core.
 
     :param op: the operation, such as `Ops.MULACC`, a fused multiply-add.
     :param dtype: of one result.
@@ -42,7 +42,7 @@ class Throughput:
 
 @dataclass(frozen=True)
 class MachineModel:
-    """What a strategy may know of a machine. Sizes are in bytes, latencies in cycles.
+    """The properties of a machine for strategies. Sizes are in bytes, latencies in cycles.
 
     :param l1_bytes: first-level data cache of one core.
     :param l1_ways: lines of one set of that cache; 0: unknown.

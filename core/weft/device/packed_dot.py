@@ -46,5 +46,5 @@ class PairDot:
 
     @property
     def terms(self) -> int:
-        """How many products it adds to each lane."""
+        """The number of products that it adds to each lane."""
         return 4 // self.dtype_in.itemsize

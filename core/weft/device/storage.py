@@ -15,7 +15,7 @@ from weft.device.buffer import Buffer
 
 
 def stored_size(device: registry.DeviceLike) -> int | None:
-    """How many bytes lie on a storage device already; None if nothing does."""
+    """The number of bytes on a storage device; None if nothing is stored."""
     opened = registry.open(device)
     try:
         found = opened.allocator.capacity()

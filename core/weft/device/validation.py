@@ -14,7 +14,7 @@ from weft.base.errors import ArgumentError
 
 
 class Rule(NamedTuple):
-    """What a field must be: a predicate, its description, and the part of a wrong value to show."""
+    """The rule of a field: a predicate, its description, and the part of a wrong value to show."""
 
     holds: Callable[[Any], bool]
     words: str

@@ -140,7 +140,7 @@ def _number(written: Any) -> Any:
 
 
 def _name_of(function: object) -> str:
-    """What a function is called: of one package a device may have one of several."""
+    """The qualified name of a function, which distinguishes strategies of one package."""
     return f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', '')}"
 
 

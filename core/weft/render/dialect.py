@@ -55,7 +55,7 @@ SHORT_NAMES: Mapping[DType, str] = FrozenMap(
         dtypes.float64: "f64",
     }
 )
-"""What dtypes are called inside names of functions and vector types."""
+"""The names of dtypes inside names of functions and vector types."""
 
 C_OPS = frozenset(
     {
@@ -64,7 +64,7 @@ C_OPS = frozenset(
         Ops.XOR, Ops.SHL, Ops.SHR, Ops.WHERE,
     }
 )  # fmt: skip
-"""What C has, or what a function of one line gives it."""
+"""The operations of C, and those that a function of one line implements."""
 
 SCALAR_FUNCTIONS: Mapping[tuple[Ops, DType], str] = FrozenMap(
     {
@@ -80,7 +80,7 @@ SCALAR_FUNCTIONS: Mapping[tuple[Ops, DType], str] = FrozenMap(
 
 @dataclass(frozen=True)
 class VectorStyle:
-    """How a language spells vectors; the defaults are clang's ``ext_vector_type``.
+    """The syntax of vectors in a language; the defaults are clang's ``ext_vector_type``.
 
     :param type_name: of a vector type; fields ``short`` (f32), ``scalar`` (float), ``count``.
     :param typedef: a line that declares it, empty where it is built in; fields ``name``,
@@ -186,7 +186,7 @@ class CDialect:
     native_ops: frozenset[Ops] = C_OPS
 
     def type_name(self, dtype: DType) -> str:
-        """What a value of this dtype is called.
+        """The type name of a value of this dtype.
 
         :raises CapabilityError: if the language has no such values.
         """
@@ -213,7 +213,7 @@ class CDialect:
             ) from None
 
     def memory_type(self, dtype: DType) -> str:
-        """What a scalar of this dtype is called where it lies in memory."""
+        """The type name of a scalar of this dtype in memory."""
         return self.memory_types.get(dtype) or self.type_name(dtype)
 
 

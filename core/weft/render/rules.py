@@ -20,7 +20,7 @@ C_RULES = PatternMatcher("c")
 BOOLEAN_LOGIC = {
     Ops.ADD: Ops.OR, Ops.MAX: Ops.OR, Ops.MUL: Ops.AND, Ops.SUB: Ops.XOR, Ops.CMPNE: Ops.XOR,
 }  # fmt: skip
-"""What arithmetic on booleans means in logic."""
+"""Arithmetic on booleans as logic."""
 _NARROW = frozenset({dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16})
 
 

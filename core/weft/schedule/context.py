@@ -25,7 +25,7 @@ class ScheduleContext:
 
     @cached_property
     def written(self) -> frozenset[Version]:
-        """What the graph at hand overwrites: no windows of it may be made, they would change."""
+        """The versions that the graph overwrites: a buffer view of one would change."""
         return frozenset() if self.graph is None else written_versions(self.graph)
 
     def for_graph(self, graph: UOp) -> ScheduleContext:

@@ -51,7 +51,7 @@ class Facts:
 
     @property
     def size(self) -> int:
-        """How often its outer loops run."""
+        """The number of iterations of its outer loops."""
         return prod(self.shape)
 
     @property

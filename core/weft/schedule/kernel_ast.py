@@ -37,7 +37,7 @@ _KEEPS_ZERO = frozenset(
 
 @dataclass
 class KernelSources:
-    """What a kernel reads and binds, gathered while its AST is built.
+    """The inputs and variables of a kernel, collected while its AST is built.
 
     slots: its outputs, and then the stored nodes it reads, in order of their DEFINE_GLOBAL.
     bound: values of the variables it depends on.
@@ -260,5 +260,5 @@ def _keeps_zero_product(factor: UOp) -> bool:
 
 
 def elements(shape: tuple[Any, ...]) -> Any:
-    """How many elements a shape has, at most (symbolic extents at their upper bound)."""
+    """The largest number of elements of a shape: symbolic extents are at their upper bound."""
     return prod(e.vmax if isinstance(e, UOp) else e for e in shape)

@@ -40,7 +40,7 @@ class PartitionedGraph:
     found: dict[UOp, Found] = field(default_factory=dict[UOp, Found])
 
     def collected(self, becomes: Mapping[UOp, UOp]) -> dict[UOp, UOp]:
-        """What the nodes of the whole graph become, from what those of the parts do."""
+        """The replacements of nodes of the whole graph, from those of the parts."""
         result: dict[UOp, UOp] = {}
         for node, found in self.found.items():
             if node.op in GroupOp.Movement or node.op in _STRUCTURE or is_stored(node):

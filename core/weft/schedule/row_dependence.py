@@ -25,7 +25,7 @@ Allowed = Rows | None
 
 
 def both(a: Allowed, b: Allowed) -> Allowed:
-    """What two reads allow together."""
+    """The numbers of rows that two reads allow together."""
     if a is None or b is None:
         return b if a is None else a
     return a & b

@@ -84,7 +84,7 @@ def _bitcast_shape(node: UOp, shape: Shape | None) -> Shape | None:
 
 
 def _sharded_shape(node: UOp, part: Shape | None) -> Shape | None:
-    """That of the first part, with the whole of the axis that is cut."""
+    """The shape of the first part, with the whole extent of the axis that is cut."""
     axis = node.arg.axis
     if part is None or axis is None:
         return part

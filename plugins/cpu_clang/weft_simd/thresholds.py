@@ -193,7 +193,7 @@ def page_share(machine: MachineModel, part: float) -> int:
 
 
 def last_level_bytes(machine: MachineModel) -> int:
-    """What the last-level cache holds, or may hold where that is not known."""
+    """The size of the last-level cache, or a usual one if it is unknown."""
     return machine.last_level_bytes or l2_share(machine, FROM_MEMORY)
 
 
@@ -205,7 +205,7 @@ def even_part(extent: int, most: int, least: int, waste: float = OVERLAP_WASTE) 
 
 
 def registers_share(machine: MachineModel, part: float) -> int:
-    """How many registers are a part of the vector registers; at least one."""
+    """The number of registers in a part of the vector registers; at least one."""
     return max(1, int(part * machine.registers))
 
 

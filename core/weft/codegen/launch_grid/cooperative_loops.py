@@ -88,7 +88,7 @@ class Rows(GridChoice):
         self.attempt(OptKind.LOCAL, place, amount)
 
     def counts(self, extent: int) -> list[int]:
-        """How many work items could share a loop."""
+        """The numbers of work items that could share a loop."""
         most = min(self.most, self.sizes[0])
         counts = {n for n in range(FEWEST, min(most, extent) + 1) if extent % n == 0}
         counts |= {n for n in range(self.warp, most + 1, self.warp) if fits(extent, n)}
@@ -156,12 +156,12 @@ class Rows(GridChoice):
         return work_of_all * max(1.0, busy)
 
     def again(self, reduce: UOp) -> int:
-        """How often a reduction is computed for one output."""
+        """The number of times that a reduction is computed for one output."""
         own = math.prod(trip_count(extent_of(loop)) for loop in loops_of(reduce))
         return max(1, self.size(reduce) // (own * max(1, self.outputs)))
 
     def warp_lanes(self, count: int) -> int:
-        """How many adjacent work items of a group combine their results in registers."""
+        """The number of adjacent work items of a group that combine results in registers."""
         warp = self.compute.warp_size if self.compute.has(Feature.WARP_REDUCE) else 0
         return math.gcd(count, warp) if warp else 1
 
@@ -209,7 +209,7 @@ class Rows(GridChoice):
         return shared
 
     def parts(self, extent: int) -> int:
-        """How many work items share a reduction across memory: until the device is busy."""
+        """The number of work items that share a reduction across memory, to occupy the device."""
         parts = 1
         while (
             self.outputs * parts < int(BUSY * self.in_flight)
@@ -220,6 +220,6 @@ class Rows(GridChoice):
         return parts
 
     def weight(self, access: Access) -> int:
-        """How many elements an access reads in all."""
+        """The number of elements that an access reads in all."""
         loops = access.steps.keys() | access.irregular
         return math.prod(trip_count(extent_of(loop)) for loop in loops)

@@ -95,7 +95,7 @@ class Tile(NamedTuple):
 
 
 def depth_of(terms: int, deepest: int) -> int:
-    """How many terms make a block; the sum is rounded up to a multiple of it. 1: no blocks."""
+    """The terms of a block; the sum is rounded up to a multiple of it. 1: no blocks."""
     half = deepest // 2
     for depth in (deepest, half, half // 2):
         if depth > 1 and terms > depth and terms % depth == 0:
@@ -125,7 +125,7 @@ def _tiles(problem: Problem, upcasts: int, threads: int) -> Iterator[Tile]:
 
 
 def _parts(extent: int, unit: int, lanes: int) -> list[int]:
-    """Into how many parts of a group an axis may be cut: round numbers, and what divides it."""
+    """The numbers of parts of an axis in a group: powers of two, and divisors of the axis."""
     if lanes > 1:
         return [n for n in WARPS if n == 1 or unit * n < 2 * extent]
     parts = [n for n in GROUPS if n == 1 or unit * n < 2 * extent]

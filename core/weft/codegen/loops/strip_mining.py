@@ -15,7 +15,7 @@ from weft.uop import AxisKind, Ops, UOp
 
 @dataclass(slots=True)
 class AxisSplits:
-    """How the loops of a kernel were split and padded.
+    """The splits and paddings of the loops of a kernel.
 
     roots: the first axis of each RANGE. splits, pads: the split or padding of an axis. Axes are
     identified by their numbers.

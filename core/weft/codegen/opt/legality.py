@@ -63,7 +63,7 @@ def _axes_of(kernel: Kernel, loops: Collection[UOp]) -> list[Axis]:
 
 
 def _iterations(axes: Iterable[Axis], kinds: Collection[AxisKind]) -> int:
-    """How many iterations the axes of these kinds, which have fixed extents, have together."""
+    """The number of iterations of the axes of these kinds together."""
     return math.prod(int(axis.extent) for axis in axes if axis.kind in kinds)
 
 

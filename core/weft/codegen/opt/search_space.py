@@ -63,7 +63,7 @@ class Plan:
 
 
 def by_heuristic(kernel: Kernel) -> Plan:
-    """What the strategy of its target chooses for a kernel of prepared loops."""
+    """The plan of the target's strategy for a kernel of prepared loops."""
     return Plan(tuple(choice_for(kernel.target)(kernel.copy())))
 
 
@@ -128,7 +128,7 @@ def _moved(opt: Opt) -> Opt:
 
 
 def _steps(kernel: Kernel) -> Iterator[tuple[Opt, ...]]:
-    """Whatever could come next, one after the other; not all of it is legal."""
+    """Candidates for the next Opts; not all of them are legal."""
     target = kernel.target
     for place, axis in enumerate(kernel.axes):
         extent = axis.extent
@@ -145,7 +145,7 @@ def _steps(kernel: Kernel) -> Iterator[tuple[Opt, ...]]:
 
 
 def _last_steps(kernel: Kernel) -> Iterator[tuple[Opt, ...]]:
-    """What depends on all loops, some of it after a split that frees memory for it."""
+    """Candidates that depend on all loops, some after a split that frees memory."""
     target = kernel.target
     for place, axis in enumerate(kernel.axes):
         for amount in parts(OptKind.THREAD, target):

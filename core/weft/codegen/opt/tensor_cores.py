@@ -39,7 +39,7 @@ class Product(NamedTuple):
 
 
 def product_of(reduce: UOp, core: TensorCore) -> Product | None:
-    """What `core` could multiply; None where dtypes or operation are others."""
+    """The product that `core` could compute; None for other dtypes or operations."""
     if core.rounds and settings.MATMUL_PRECISION == "highest":
         return None
     if reduce.arg.op is not Ops.ADD or reduce.arg.values != 1 or reduce.dtype is not core.dtype_out:
@@ -62,7 +62,7 @@ def _narrow(factor: UOp, core: TensorCore) -> UOp | None:
 
 
 def sides(product: Product, among: Sequence[UOp]) -> tuple[list[UOp], list[UOp]]:
-    """Which of the ranges `among` only the left factor depends on, and which only the right one."""
+    """The ranges of `among` on which only the left factor depends, and only the right one."""
     left, right = ranges_of(product.left), ranges_of(product.right)
     rows = [loop for loop in among if loop in left and loop not in right]
     columns = [loop for loop in among if loop in right and loop not in left]
@@ -84,7 +84,7 @@ def fragment_sides(
 
 
 class Place(NamedTuple):
-    """Which ranges become a fragment: m, n, k, and the bits of the lane's number, lowest first."""
+    """The ranges of a fragment: m, n, k, and the bits of the lane number, lowest first."""
 
     core: TensorCore
     m: UOp

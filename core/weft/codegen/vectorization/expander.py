@@ -75,7 +75,7 @@ class _Expander(Accesses):
         return UOp.sink(*roots, arg=self.sink.arg)
 
     def values(self) -> list[UOp]:
-        """What values are made of, sources first: all but what only addresses are made of."""
+        """The nodes of values, sources first, without the nodes that only addresses use."""
         nodes = nodes_of(self.sink)
         found: set[UOp] = set()
         for node in nodes:

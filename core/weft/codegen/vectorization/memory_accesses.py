@@ -35,7 +35,7 @@ class Address:
 
 
 class Place(NamedTuple):
-    """Where an access is, under which condition, and after which FILL.
+    """The address, the condition and the preceding FILL of an access.
 
     It is `offset` elements after `base`, which several places of one access may share.
     """

@@ -21,7 +21,7 @@ from weft.uop import Ops, UOp
 
 _SHORT = (dtypes.bool, dtypes.int8, dtypes.uint8, dtypes.int16)
 TAKES_SUM = frozenset({Ops.WMMA, Ops.DOT})
-"""What adds to a sum by itself: the sum so far is its last source."""
+"""Operations that add to a sum by themselves: the sum so far is their last source."""
 
 
 def packed(terms: list[UOp], units: Sequence[PairDot]) -> list[UOp]:
@@ -100,7 +100,7 @@ def words_of(nodes: Iterable[UOp]) -> dict[UOp, UOp]:
 
 
 def decomposed_dot(dot: UOp) -> UOp:
-    """What a DOT of two words adds to a sum, by ordinary operations."""
+    """The sum of products of a DOT of two words, by ordinary operations."""
     unit: PairDot = dot.arg
     sides = [
         [_number(word, place, narrow, dot.dtype) for place in range(unit.terms)]

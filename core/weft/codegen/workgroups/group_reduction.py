@@ -121,7 +121,7 @@ class _Groups:
         return UOp(Ops.DEFINE_LOCAL, whole, (), f"shared{self.arrays - 1}")
 
     def own_array(self, array: UOp) -> UOp:
-        """What one work item has of an array that no other reads."""
+        """The private part of one work item of an array."""
         dtype = array.dtype
         assert isinstance(dtype, PtrDType)
         length = private_rows.length(dtype, self.private[array], self.extent)
@@ -139,7 +139,7 @@ class _Groups:
         return src[0].index(self.own(src[1], pointer.size), *src[2:])
 
     def own(self, index: UOp, size: int) -> UOp:
-        """Where an element of this row's part of an array of `size` elements is."""
+        """The index of an element in this row's part of an array of `size` elements."""
         if self.rows == 1:
             return index
         return added(scaled(self.row.cast(index.dtype), size), index)
@@ -229,7 +229,7 @@ class _Groups:
         return read
 
     def part(self, number: UOp, width: int, size: int) -> UOp:
-        """Where one of the `size` parts of this row of work items is: in a bank of its lane's."""
+        """The index of one of the `size` parts of this row of work items, in its bank."""
         if self.last and width == 1:
             return added(scaled(number, self.rows), self.row.cast(number.dtype))
         return self.own(scaled(number, width), size * width)

@@ -23,7 +23,7 @@ from weft.uop import AxisKind, Ops, UOp
 
 
 def stretch(array: PtrDType, indices: Sequence[UOp], parts: int) -> int | None:
-    """How many contiguous elements belong to one work item; None if others read them.
+    """The number of contiguous elements of one work item; None if others read them.
 
     indices: of all accesses. parts: how many work items there are.
     """
@@ -36,7 +36,7 @@ def stretch(array: PtrDType, indices: Sequence[UOp], parts: int) -> int | None:
 
 
 def length(array: PtrDType, factor: int, parts: int) -> int:
-    """How many elements a work item has; in the last round some may have no element any more."""
+    """The number of elements of a work item; in the last round some have fewer."""
     return ceildiv(array.size, factor * parts) * factor
 
 

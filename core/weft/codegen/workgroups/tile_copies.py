@@ -53,7 +53,7 @@ class Staged(NamedTuple):
 
 
 class Copying(NamedTuple):
-    """How a group copies tiles.
+    """The copy of tiles by a group.
 
     loop: each iteration uses one tile. group: the ranges of the work items, the slowest first.
     depth: buffers of a tile. compute: the device.
@@ -129,7 +129,7 @@ class Copying(NamedTuple):
         return UOp(Ops.STORE, dtypes.void, (array.index(at), value))
 
     def _width(self, tile: Staged) -> tuple[int, bool]:
-        """How many elements a work item copies at once, and whether the copy is asynchronous."""
+        """The elements of one copy of a work item, and whether it is asynchronous."""
         compute, dtype = self.compute, tile.load.dtype
         each = _count(tile.inside) // _count(self.group)
         if compute.vector_bytes:
@@ -206,7 +206,7 @@ def _row_ranges(tile: Staged, line_bytes: int) -> list[UOp]:
 
 
 def _run(tile: Staged, parts: dict[UOp, int]) -> int:
-    """How many contiguous elements of the array `parts` of its axes are: a power of two."""
+    """The number of contiguous elements in `parts` of the axes of an array: a power of two."""
     length = 1
     for r in sorted(tile.inside, key=tile.strides.__getitem__):
         if tile.strides[r] != length:
@@ -243,7 +243,7 @@ def _smallest_step_first(tile: Staged) -> list[UOp]:
 
 
 def _contiguous(tile: Staged, in_array: bool) -> int:
-    """How many contiguous elements there are in memory, and in the array as well.
+    """The number of elements that are contiguous in memory, and in the array if `in_array`.
 
     The number divides the index of the first of them: all other steps are multiples of it.
     """

@@ -59,7 +59,7 @@ class Panels:
         self.possible = self.scratch_bytes > 0 and not kernel.sums_in_place and not kernel.fills
 
     def gather_reuse(self, access: Access, lane: UOp) -> int:
-        """How many iterations read what a panel would make contiguous for these lanes; 1: none."""
+        """The iterations that read a panel of contiguous elements for these lanes; 1: none."""
         if not self.possible or self._is_summed(lane):
             return 1
         reduce = next((r for r in self.reduces if access in self.inside[r]), None)
@@ -68,7 +68,7 @@ class Panels:
         return iteration_count(self._shared(access, reduce, lane), 1)
 
     def reuse_count(self, access: Access, reduce: UOp) -> int:
-        """How many iterations of output loops read the same as an access of a reduction."""
+        """The number of iterations of output loops that read the same elements of a reduction."""
         loops = self.kernel.nests[reduce].difference(loops_of(reduce))
         return iteration_count((loop for loop in loops if not access.depends(loop)), 1)
 

@@ -218,7 +218,7 @@ class RegisterTiles(LoopNestCosts):
     def reads(
         self, accesses: list[Access], loops: list[UOp]
     ) -> Counter[tuple[float, tuple[int, ...]]]:
-        """How often an iteration loads at this cost and once for each factor of these `loops`."""
+        """The number of loads of an iteration at this cost and for each factor of these `loops`."""
         found: Counter[tuple[float, tuple[int, ...]]] = Counter()
         for access in accesses:
             lane = next((own for own in self.lanes_of if access.depends(own)), None)
@@ -370,7 +370,7 @@ def _is_matrix_product(reduce: UOp) -> bool:
 
 
 def _shared(access: Access, loop: UOp, window: UOp, windows: int) -> float:
-    """How often `windows` windows in one body read an element, in the iterations of a loop."""
+    """The number of reads of an element by `windows` windows in one body, over a loop."""
     step, apart = access.steps.get(loop, 0), access.steps.get(window, 0)
     if step == 0 or apart % step or not 0 < apart // step < estimated_trips(loop):
         return 1.0

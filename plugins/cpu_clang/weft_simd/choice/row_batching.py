@@ -93,7 +93,7 @@ def _shared_loops(kernel: Kernel) -> frozenset[UOp]:
 
 
 def _rows_from_memory(kernel: Kernel, whole: int, each: int) -> int:
-    """How many rows one body may have, of `each` bytes of `whole` that exceed the L2 cache."""
+    """The largest number of rows of a body, of `each` bytes of `whole` that exceed the L2 cache."""
     compute, machine = kernel.target.compute, kernel.target.compute.machine
     if whole <= thresholds.last_level_bytes(machine):
         return 1

@@ -51,7 +51,7 @@ def unroll_windows(
 
 
 def _rows(access: Access, loop: UOp | None, own: Sequence[UOp], count: int) -> float:
-    """How many elements a window reads if one body has `count` windows along a loop."""
+    """The number of elements that a window reads if one body has `count` windows along a loop."""
     if access.node.op is not Ops.LOAD:
         return 0.0
     trip_counts = {one: extent_of(one) for one in own if access.depends(one)}

@@ -60,7 +60,7 @@ def interleave_rows(kernel: Kernel, loop: UOp) -> bool:
 
 
 def run_length(vectors: int, machine: MachineModel) -> int:
-    """How many vectors of a row form one run; 0: any number."""
+    """The number of vectors of a row in one run; 0: any number."""
     longest = min(thresholds.summed_run(machine), machine.registers - thresholds.SPARE_REGISTERS)
     for run in range(longest, machine.independent_operations - 1, -1):
         parts = vectors // run

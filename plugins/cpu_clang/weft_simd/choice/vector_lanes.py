@@ -16,7 +16,7 @@ from weft_simd.choice.loop_nest_costs import LoopNestCosts
 
 
 def share(extent: int, part: int) -> float:
-    """How much of the work is needed where the last part may overlap the one before it."""
+    """The share of the work that is needed if the last part overlaps the one before it."""
     return extent / (ceildiv(extent, part) * part)
 
 
@@ -132,7 +132,7 @@ class VectorLanes(LoopNestCosts):
                     self.kernel.attempt(OptKind.UPCAST, place, thresholds.GATHERED_ROWS)
 
     def width(self, loop: UOp) -> int:
-        """How many lanes a vector had best: a power of two, 0 for too few.
+        """The best number of lanes of a vector: a power of two, 0 for too few.
 
         As many as fit; fewer where these are tested one by one, which takes longest where vectors
         overlap.
@@ -149,7 +149,7 @@ class VectorLanes(LoopNestCosts):
         return min(fits, key=lambda width: self.cost(loop, width) / share(extent, width))
 
     def widest(self, loop: UOp) -> int:
-        """How many lanes would fit: a power of two, 0 for too few.
+        """The number of lanes that fit: a power of two, 0 for too few.
 
         One that divides the extent is taken where it is long enough; otherwise, for an output, the
         last vector may overlap the one before it. So it may if that is clearly faster: a quarter of

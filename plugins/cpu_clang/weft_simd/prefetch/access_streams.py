@@ -106,7 +106,7 @@ class Product(NamedTuple):
 
 
 class KernelReads:
-    """What a kernel reads and writes, and the machine for which it is compiled."""
+    """The accesses of a kernel, and the machine that it is compiled for."""
 
     def __init__(self, sink: UOp, machine: MachineModel) -> None:
         self.nodes = nodes_of(sink)
