@@ -116,7 +116,7 @@ def _match(store: UOp, reduce: UOp) -> _IndexedStore | None:
             plain = from_identity and reduce not in old.toposort()
             return _IndexedStore(store, term, old, None) if plain else None
     selects = value.op is Ops.WHERE and value.src[0].op is Ops.CMPLT
-    if not selects or op is not Ops.MAX or not _numbers_terms(term):
+    if not selects or op is not Ops.MAX or not _counts_terms(term):
         return None
     condition, new, old = value.src
     zero = condition.src[0].op is Ops.CONST and condition.src[0].arg == 0
@@ -135,7 +135,7 @@ def _stores_every_element_once(store: UOp) -> bool:
     return loops == affine(store.src[0].src[1])[0].keys()
 
 
-def _numbers_terms(term: Term) -> bool:
+def _counts_terms(term: Term) -> bool:
     """Whether a maximum gives the number of the last term, counted from one, or else zero."""
     if not dtypes.is_int(term.reduce.dtype) or term.reduce.src[0].src[2].arg != 0:
         return False

@@ -50,13 +50,13 @@ class Rows(GridChoice):
         """Share rows and reductions among the work items of a group, if that costs less."""
         if not self.shares_memory or self.kernel.in_place:
             return False
-        return self.across() or self.along_memory()
+        return self.across_memory() or self.along_memory()
 
     # ---- along memory -------------------------------------------------------------------------
 
     def along_memory(self) -> bool:
         kernel = self.kernel
-        loops: Loops = {root: self.along(root) for root in kernel.nests}
+        loops: Loops = {root: self.loop_to_share(root) for root in kernel.nests}
         main = max(kernel.reduces, key=self.size, default=None)
         shared_loop = None if main is None else loops[main]
         if shared_loop is None:
@@ -101,7 +101,7 @@ class Rows(GridChoice):
         arrays = (fill.src[0].src[0].src[0].dtype for fill in self.kernel.fills)
         return sum(array.nbytes for array in arrays if isinstance(array, PtrDType))
 
-    def along(self, root: UOp) -> UOp | None:
+    def loop_to_share(self, root: UOp) -> UOp | None:
         """The loop of a nest to share: the longest with contiguous accesses.
 
         None if there is none: adjacent work items would each read a cache line of their own. With
@@ -138,7 +138,7 @@ class Rows(GridChoice):
             if loop is not None and count > 1 and fits(extent, count):
                 work *= ceildiv(extent, count) / extent
                 if root.op is Ops.REDUCE and loop in loops_of(root):
-                    again = self.again(root)
+                    again = self.repetitions(root)
                     work += self.combine_cost(count) * again
                     memory += 2 * count // self.warp_lanes(count) * root.dtype.itemsize
             elif count == 1 or loop is None:
@@ -155,7 +155,7 @@ class Rows(GridChoice):
         )
         return work_of_all * max(1.0, busy)
 
-    def again(self, reduce: UOp) -> int:
+    def repetitions(self, reduce: UOp) -> int:
         """The number of times that a reduction is computed for one output."""
         own = math.prod(trip_count(extent_of(loop)) for loop in loops_of(reduce))
         return max(1, self.size(reduce) // (own * max(1, self.outputs)))
@@ -177,7 +177,7 @@ class Rows(GridChoice):
 
     # ---- across memory ------------------------------------------------------------------------
 
-    def across(self) -> bool:
+    def across_memory(self) -> bool:
         """A warp covers contiguous outputs, and several warps reduce a part each."""
         kernel = self.kernel
         if kernel.fills or not kernel.reduces:

@@ -162,7 +162,7 @@ def run(sink: UOp, loop: UOp, depth: int, compute: ComputeCaps, before: bool = F
         else:
             whole = load.dtype.ptr(staged.size, AddrSpace.REG)
             array = UOp(Ops.DEFINE_REG, whole, (), arrays + len(made))
-            places, loops = _alone(staged, numbers, compute)
+            places, loops = _private_copy(staged, numbers, compute)
             numbers += len(loops)
             value = substitute_ranges(list(load.toposort()), places, {})
             store = UOp(Ops.STORE, dtypes.void, (array.index(staged.place(places)), value))
@@ -178,7 +178,7 @@ def _group(nodes: Sequence[UOp]) -> list[UOp]:
     return sorted(group, key=loop_order)
 
 
-def _alone(
+def _private_copy(
     staged: Staged, number: int, compute: ComputeCaps
 ) -> tuple[dict[UOp, UOp], tuple[UOp, ...]]:
     """Loops over all of an array, in the order of memory; lanes remain lanes.
@@ -192,7 +192,7 @@ def _alone(
         # a loop whose last part is shorter is nested in the loop over its parts
         parts = ranges_of(r.src[0]).intersection(staged.inside)
         order += [one for one in (*parts, r) if one not in order]
-    across, side = _across(staged, compute)
+    across, side = _transposed_loop(staged, compute)
     places: dict[UOp, UOp] = {}
     loops: list[UOp] = []
     for r in order:
@@ -214,7 +214,7 @@ def _alone(
     return places, tuple(sorted(loops, key=loop_order))
 
 
-def _across(staged: Staged, compute: ComputeCaps) -> tuple[UOp | None, int]:
+def _transposed_loop(staged: Staged, compute: ComputeCaps) -> tuple[UOp | None, int]:
     """The loop over contiguous memory, if the lanes are not contiguous; and the number of lanes."""
     lanes = next((r for r in staged.inside if r.arg.kind is AxisKind.VECTOR), None)
     load = staged.load

@@ -78,7 +78,7 @@ def _running(node: UOp, reduce: UOp) -> UOp | None:
     if other.op is not Ops.CONST or other.arg != nothing:
         return None
     places = _places(condition, term)
-    if places is None or not _in_a_row(seen, term):
+    if places is None or not _reads_contiguously(seen, term):
         return None
     if not ranges_of(places.at).isdisjoint(ranges_of(seen)):
         return None
@@ -113,7 +113,7 @@ def _places(condition: UOp, term: UOp) -> _Places | None:
     return _Places(vectors * vectors.const_like(width) + lane, vectors, own == 1)
 
 
-def _in_a_row(seen: UOp, term: UOp) -> bool:
+def _reads_contiguously(seen: UOp, term: UOp) -> bool:
     """Whether the terms are adjacent at each address, and none of them is a reduction."""
     if term not in ranges_of(seen):
         return False

@@ -35,19 +35,19 @@ def columns_of(rows: Sequence[UOp]) -> list[UOp]:
     The numbers of rows and of lanes are powers of two, with at least as many rows as lanes.
     """
     count, columns = len(rows), rows[0].dtype.count
-    found = _named(_put_together(rows, count // columns))
+    found = _with_positions(_concatenated(rows, count // columns))
     for _ in range(_log(count)):
         found = _interleaved(found, count, 1)
     return [vector.value for vector in found]
 
 
-def _put_together(rows: Sequence[UOp], many: int) -> list[UOp]:
+def _concatenated(rows: Sequence[UOp], many: int) -> list[UOp]:
     """Concatenate each `many` consecutive rows to one vector."""
     if many == 1:
         return list(rows)
     wide = rows[0].dtype.scalar().vec(2 * rows[0].dtype.count)
     pairs = [UOp(Ops.CAT, wide, pair) for pair in zip(rows[::2], rows[1::2])]
-    return _put_together(pairs, many // 2)
+    return _concatenated(pairs, many // 2)
 
 
 def runs_of(rows: Sequence[UOp]) -> list[tuple[UOp, int]]:
@@ -58,7 +58,7 @@ def runs_of(rows: Sequence[UOp]) -> list[tuple[UOp, int]]:
     dtype, count = rows[0].dtype, len(rows)
     within = min(dtype.count, max(1, SHUFFLE_BYTES // dtype.scalar().itemsize))
     together = min(within, count)
-    vectors = _named(rows)
+    vectors = _with_positions(rows)
     groups: list[list[_Vector]] = []
     for first in range(0, count, together):
         group = vectors[first : first + together]
@@ -75,7 +75,7 @@ def runs_of(rows: Sequence[UOp]) -> list[tuple[UOp, int]]:
     return [found[lane] for lane in range(dtype.count)]
 
 
-def _named(rows: Sequence[UOp]) -> list[_Vector]:
+def _with_positions(rows: Sequence[UOp]) -> list[_Vector]:
     lanes = range(rows[0].dtype.count)
     return [_Vector(value, [(row, lane) for lane in lanes]) for row, value in enumerate(rows)]
 

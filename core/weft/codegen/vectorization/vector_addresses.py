@@ -243,8 +243,8 @@ def _simplified(value: UOp) -> UOp:
     """A value simplified around the sums and arrays in it: these are used elsewhere as they are,
     and written another way they would be computed twice."""
     marks: dict[UOp, UOp] = {}
-    for node in value.toposort(gate=lambda u: not _is_made_once(u)):
-        if _is_made_once(node):
+    for node in value.toposort(gate=lambda u: not _is_computed_once(u)):
+        if _is_computed_once(node):
             name = f"made_once_{len(marks)}"
             whole = dtypes.is_int(node.dtype) and node.vmin < node.vmax
             marks[node] = (
@@ -259,5 +259,5 @@ def _simplified(value: UOp) -> UOp:
     return replace_nodes(list(plain.toposort()), back)
 
 
-def _is_made_once(node: UOp) -> bool:
+def _is_computed_once(node: UOp) -> bool:
     return node.op in CLOSING or (node.op is Ops.LOAD and node.src[-1].op is Ops.FILL)

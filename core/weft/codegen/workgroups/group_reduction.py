@@ -81,7 +81,7 @@ class _Groups:
         found: dict[UOp, int] = {}
         for array, indices in places.items():
             assert isinstance(array.dtype, PtrDType)
-            length = private_rows.stretch(array.dtype, indices, self.extent)
+            length = private_rows.private_length(array.dtype, indices, self.extent)
             if length is not None:
                 found[array] = length
         return found
@@ -218,7 +218,7 @@ class _Groups:
         """Each work item stores `part` at `at` of an array of `size`. What reads it there."""
         dtype, width = part.dtype, part.dtype.count
         array = self.array(dtype.scalar().ptr(size * width, AddrSpace.LOCAL))
-        place = array.index(self.part(at, width, size), *_some(gate))
+        place = array.index(self.part(at, width, size), *_gates(gate))
         store = UOp(Ops.STORE, dtypes.void, (place, part))
         fill = UOp(Ops.FILL, dtypes.void, (store,), Fill(barrier=self.barrier_name(*step)))
 
@@ -266,7 +266,7 @@ def _int(value: int) -> UOp:
     return UOp.const(dtypes.int, value)
 
 
-def _some(gate: UOp | None) -> tuple[UOp, ...]:
+def _gates(gate: UOp | None) -> tuple[UOp, ...]:
     return () if gate is None else (gate,)
 
 

@@ -22,7 +22,7 @@ from weft.codegen.thresholds import PRIVATE_ELEMENTS
 from weft.uop import AxisKind, Ops, UOp
 
 
-def stretch(array: PtrDType, indices: Sequence[UOp], parts: int) -> int | None:
+def private_length(array: PtrDType, indices: Sequence[UOp], parts: int) -> int | None:
     """The number of contiguous elements of one work item; None if others read them.
 
     indices: of all accesses. parts: how many work items there are.
@@ -41,7 +41,7 @@ def length(array: PtrDType, factor: int, parts: int) -> int:
 
 
 def within(index: UOp, factor: int, parts: int, made: Mapping[UOp, UOp]) -> UOp:
-    """An address in what a work item has to itself: `stretch` gave `factor`.
+    """An address in what a work item has to itself: `private_length` gave `factor`.
 
     made: what became of the terms of the address.
     """

@@ -34,11 +34,11 @@ STRETCH = times(THREAD, 8) + times(TURN, 2)  # eight elements that lie together
 @pytest.mark.parametrize("at, length", [(NEIGHBOURS, 2), (STRETCH, 8)])
 def test_each_work_item_has_its_own(at, length):
     indices = [at, plus(at, 1)]
-    assert private_rows.stretch(array(64), indices, PARTS) == length
+    assert private_rows.private_length(array(64), indices, PARTS) == length
 
 
 def test_the_last_round_need_not_be_full():
-    assert private_rows.stretch(array(62), [NEIGHBOURS], PARTS) == 2
+    assert private_rows.private_length(array(62), [NEIGHBOURS], PARTS) == 2
     assert private_rows.length(array(62), 2, PARTS) == private_rows.length(array(64), 2, PARTS) == 8
 
 
@@ -65,7 +65,7 @@ def test_its_elements_are_numbered_without_the_others():
     ],
 )
 def test_arrays_read_by_other_work_items_stay_shared(indices, size):
-    assert private_rows.stretch(array(size), indices, PARTS) is None
+    assert private_rows.private_length(array(size), indices, PARTS) is None
 
 
 def test_all_elements_are_met_once():
