@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -28,12 +27,7 @@ class Uncollected:
                 gc.enable()
             raise
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         if self._collecting:
             gc.enable()
 

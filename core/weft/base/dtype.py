@@ -395,37 +395,25 @@ class dtypes(metaclass=_Dtypes):
     ints = (*uints, *sints)
     all = (bool, *ints, *floats)
 
-    if TYPE_CHECKING:  # the class is not instantiated: nothing is bound
-        is_float = staticmethod(is_float)
-        is_int = staticmethod(is_int)
-        is_unsigned = staticmethod(is_unsigned)
-        is_bool = staticmethod(is_bool)
-        finfo = staticmethod(finfo)
-        iinfo = staticmethod(iinfo)
-        min = staticmethod(lowest)
-        max = staticmethod(highest)
-        fields = staticmethod(fields)
-        from_py = staticmethod(from_py)
-        as_const = staticmethod(as_const)
-        to_dtype = staticmethod(to_dtype)
-        imageh = staticmethod(imageh)
-        imagef = staticmethod(imagef)
-    else:
-        is_float = is_float
-        is_int = is_int
-        is_unsigned = is_unsigned
-        is_bool = is_bool
-        finfo = finfo
-        iinfo = iinfo
-        min = lowest
-        max = highest
-        fields = fields
-        from_py = from_py
-        as_const = as_const
-        to_dtype = to_dtype
-        imageh = imageh
-        imagef = imagef
+    is_float = staticmethod(is_float)
+    is_int = staticmethod(is_int)
+    is_unsigned = staticmethod(is_unsigned)
+    is_bool = staticmethod(is_bool)
+    finfo = staticmethod(finfo)
+    iinfo = staticmethod(iinfo)
+    min = staticmethod(lowest)
+    max = staticmethod(highest)
+    fields = staticmethod(fields)
+    from_py = staticmethod(from_py)
+    as_const = staticmethod(as_const)
+    to_dtype = staticmethod(to_dtype)
+    imageh = staticmethod(imageh)
+    imagef = staticmethod(imagef)
 
+
+for _name, _held in list(vars(dtypes).items()):
+    if isinstance(_held, staticmethod):  # found by `object.__getattribute__`, which unwraps none
+        type.__setattr__(dtypes, _name, _held.__func__)
 
 # sets, since these questions are asked very often
 _FLOATS, _INTS, _UINTS = map(frozenset, (dtypes.floats, dtypes.ints, dtypes.uints))

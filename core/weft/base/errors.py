@@ -122,16 +122,9 @@ class CompileError(DeviceError):
     """A kernel's source was refused; `.source` is that source, `.log` the compiler's words."""
 
     def __init__(
-        self,
-        summary: str = "",
-        *,
-        asked: str | None = None,
-        because: str | None = None,
-        try_: str | None = None,
-        source: str = "",
-        log: str = "",
+        self, summary: str = "", *, source: str = "", log: str = "", **answers: str | None
     ) -> None:
-        super().__init__(summary, asked=asked, because=because, try_=try_)
+        super().__init__(summary, **answers)
         self.source = source
         self.log = log
 

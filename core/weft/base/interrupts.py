@@ -10,7 +10,7 @@ or a file may also take the exception of a handler for one of them.
 from __future__ import annotations
 
 import threading
-from types import CodeType, FrameType, TracebackType
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -54,12 +54,7 @@ class Undisturbed:
                 raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         if self._handlers:
             handlers = dict(self._handlers)
             try:

@@ -40,26 +40,23 @@ def missing_name(
     equivalents: Mapping[str, str],
     *,
     summary: str | None = None,
-    prefix: str | None = None,
     fallback: str | None = None,
 ) -> MissingName:
     """The error for an attribute that `owner` does not have.
 
     :param known: the names that it has, of which the nearest are suggested.
     :param equivalents: what to write instead of names that other libraries have.
-    :param prefix: the text before a suggested name; `owner` and a dot by default.
     :param fallback: the suggestion if no name is near.
     """
-    prefix = f"{owner}." if prefix is None else prefix
     instead = equivalents.get(name)
     close = [] if instead else nearest(name, known)
     summary = summary or f"{owner} has no attribute {name!r}"
     if close:
         summary += f"; did you mean {close[0]!r}?"
-    near = " or ".join(f"{prefix}{each}" for each in close)
+    near = " or ".join(f"{owner}.{each}" for each in close)
     return MissingName(
         summary,
-        asked=f"{prefix}{name}",
+        asked=f"{owner}.{name}",
         try_=instead or near or fallback or f"dir({owner}) lists what it has",
     )
 

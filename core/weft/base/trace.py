@@ -36,7 +36,6 @@ import time
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
 from weft.base.interrupts import let_through
@@ -180,12 +179,7 @@ class Span:
         self.start = time.perf_counter_ns()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         end = time.perf_counter_ns()
         if self._token is not None:
             _around.reset(self._token)

@@ -426,6 +426,12 @@ def _as_bytes(memory: Any) -> memoryview:
     )
 
 
+_NUMPY_NAMES = (
+    "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16",
+    "float32", "float64",
+)  # fmt: skip
+
+
 def numpy_dtype(dtype: DType) -> Any:
     """The NumPy dtype of a scalar dtype, or of the elements of an image.
 
@@ -435,12 +441,7 @@ def numpy_dtype(dtype: DType) -> Any:
 
     if isinstance(dtype, ImageDType):
         dtype = dtypes.float16 if dtype.itemsize == 2 else dtypes.float32
-    plain = {
-        dtypes.bool: "bool", dtypes.int8: "int8", dtypes.uint8: "uint8", dtypes.int16: "int16",
-        dtypes.uint16: "uint16", dtypes.int32: "int32", dtypes.uint32: "uint32",
-        dtypes.int64: "int64", dtypes.uint64: "uint64", dtypes.float16: "float16",
-        dtypes.float32: "float32", dtypes.float64: "float64",
-    }  # fmt: skip
+    plain = {getattr(dtypes, name): name for name in _NUMPY_NAMES}
     extra = {
         dtypes.bfloat16: "bfloat16",
         dtypes.fp8e4m3: "float8_e4m3fn",

@@ -125,7 +125,6 @@ def graph_rewrite(
     sink: UOp,
     matcher: PatternMatcher,
     ctx: Any = None,
-    name: str = "",
     nodes: Iterable[UOp] | None = None,
 ) -> UOp:
     """`sink` after the rules of `matcher` are applied until none matches.
@@ -135,5 +134,5 @@ def graph_rewrite(
     """
     result = rewrite_map(sink, matcher, ctx, nodes)[sink]
     if trace.enabled("rewrite") and result is not sink:
-        trace.point("rewrite", name=name or matcher.name, before=sink, after=result)
+        trace.point("rewrite", name=matcher.name, before=sink, after=result)
     return result

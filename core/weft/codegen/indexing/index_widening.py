@@ -53,18 +53,13 @@ class _Widening:
 
     def visit(self, node: UOp) -> None:
         op, src = node.op, node.src
-        if op is Ops.RANGE and node.dtype is dtypes.int and node.arg.kind in INSTANTIATED:
-            self.wide[node], self.narrow[node] = (
-                node.cast(dtypes.long),
-                node,
-            )  # expands to constants
+        expands = op is Ops.RANGE and node.arg.kind in INSTANTIATED  # to constants
+        if node.dtype is dtypes.int and (expands or op in _INDEX_LEAVES):
+            self.wide[node], self.narrow[node] = node.cast(dtypes.long), node
             return
         if op is Ops.RANGE and node.dtype is dtypes.int:
             loop = UOp(op, dtypes.long, (self.index(src[0]),), node.arg)
             self.wide[node], self.narrow[node] = loop, loop.cast(dtypes.int)
-            return
-        if node.dtype is dtypes.int and op in _INDEX_LEAVES:
-            self.wide[node], self.narrow[node] = node.cast(dtypes.long), node
             return
         if node.dtype is dtypes.int and self.is_index(node):
             new_src = tuple(self.index(s) if s.dtype is dtypes.int else self.narrow[s] for s in src)
