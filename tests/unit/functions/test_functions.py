@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import weft
+from helpers.stubs import functions_stub
 from weft import Tensor, functions
 from weft.base.errors import ArgumentError, MissingName, WrongKind
 from weft.functions import defined
+from weft.testing.golden import Golden
 
 X = np.random.default_rng(0).uniform(0.1, 0.9, (3, 4)).astype(np.float32)
 CALLS = [
@@ -210,3 +212,8 @@ def test_a_miss_names_the_nearest() -> None:
         weft.compile  # noqa: B018
     assert caught.value.try_ == "weft.jit"
     assert not hasattr(weft, "__wrapped__")
+
+
+def test_the_stub_is_what_the_tables_say(request):
+    path = Path(functions.__file__).with_suffix(".pyi")
+    assert functions_stub() == Golden(path, request.config.getoption("--update-golden"))

@@ -9,7 +9,7 @@ Boolean masks are computed at once, because the shape of the result depends on t
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Literal, Self, overload
 
 from weft.base.arguments import index_of, shown
 from weft.base.dtype import dtypes
@@ -349,6 +349,10 @@ class IndexingMixin(TensorBase):
         shape = broadcast_shapes(self.shape, mask.shape)
         return self._expanded(shape)[mask._expanded(shape)]
 
+    @overload
+    def nonzero(self, as_tuple: Literal[False] = False) -> Self: ...
+    @overload
+    def nonzero(self, as_tuple: Literal[True]) -> tuple[Self, ...]: ...
     def nonzero(self, as_tuple: bool = False) -> Self | tuple[Self, ...]:
         """The places of what is not zero, an (n, rank) int32 tensor; computed at once.
 

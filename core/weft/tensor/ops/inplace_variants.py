@@ -9,15 +9,15 @@ shape (`squeeze_`, `t_`) do not exist: a tensor keeps its shape.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable
+from typing import Any, Self
 
 from weft.base.arguments import real
 from weft.base.dtype import dtypes
 from weft.base.errors import ShapeError
 from weft.tensor.ops import assignment
 from weft.tensor.protocol import TensorBase, TensorT
-from weft.tensor.types import ArrayLike, DTypeLike
+from weft.tensor.types import ArrayLike
 
 _VALUES = "Tensor([0.5, 0.25])"
 _OTHER, _INDEX = "Tensor([4.0, 2.0])", "Tensor([1, 0])"
@@ -251,104 +251,6 @@ class InplaceMixin(TensorBase):
     __ixor__ = _inplace_operator("__ixor__", "bitwise_xor")
     __ilshift__ = _inplace_operator("__ilshift__", "lshift")
     __irshift__ = _inplace_operator("__irshift__", "rshift")
-
-    if TYPE_CHECKING:  # made below from the table INPLACE
-
-        def abs_(self) -> Self: ...
-
-        absolute_ = acos_ = acosh_ = arccos_ = arccosh_ = arcsin_ = arcsinh_ = arctan_ = abs_
-        arctanh_ = asin_ = asinh_ = atan_ = atanh_ = bitwise_not_ = ceil_ = cos_ = cosh_ = abs_
-        deg2rad_ = erf_ = exp_ = exp2_ = expm1_ = fix_ = floor_ = frac_ = log_ = log10_ = abs_
-        log1p_ = log2_ = logical_not_ = neg_ = negative_ = rad2deg_ = reciprocal_ = relu_ = abs_
-        rsqrt_ = sgn_ = sigmoid_ = sign_ = sin_ = sinc_ = sinh_ = sqrt_ = square_ = tan_ = abs_
-        tanh_ = trunc_ = abs_
-
-        def addbmm_(
-            self, batch1: ArrayLike, batch2: ArrayLike, *, beta: float = 1, alpha: float = 1
-        ) -> Self: ...
-
-        baddbmm_ = addbmm_
-
-        def addcdiv_(self, tensor1: ArrayLike, tensor2: ArrayLike, value: float = 1) -> Self: ...
-
-        addcmul_ = addcdiv_
-
-        def addmm_(
-            self, mat1: ArrayLike, mat2: ArrayLike, *, beta: float = 1, alpha: float = 1
-        ) -> Self: ...
-        def addmv_(
-            self, mat: ArrayLike, vec: ArrayLike, *, beta: float = 1, alpha: float = 1
-        ) -> Self: ...
-        def addr_(
-            self, vec1: ArrayLike, vec2: ArrayLike, *, beta: float = 1, alpha: float = 1
-        ) -> Self: ...
-        def arctan2_(self, other: ArrayLike) -> Self: ...
-
-        atan2_ = bitwise_left_shift_ = bitwise_right_shift_ = copysign_ = hypot_ = arctan2_
-        logical_and_ = logical_or_ = logical_xor_ = xlogy_ = arctan2_
-
-        def bitwise_and_(self, x: ArrayLike) -> Self: ...
-
-        bitwise_or_ = bitwise_xor_ = eq_ = floor_divide_ = fmod_ = ge_ = greater_ = bitwise_and_
-        greater_equal_ = gt_ = le_ = less_ = less_equal_ = lt_ = multiply_ = ne_ = bitwise_and_
-        not_equal_ = pow_ = remainder_ = bitwise_and_
-
-        def clamp_max_(self, max: ArrayLike) -> Self: ...
-        def clamp_min_(self, min: ArrayLike) -> Self: ...
-        def clip_(
-            self,
-            min_: ArrayLike | None = None,
-            max_: ArrayLike | None = None,
-            *,
-            min: ArrayLike | None = ...,
-            max: ArrayLike | None = ...,
-        ) -> Self: ...
-        def cumprod_(
-            self, axis: int = 0, *, dtype: DTypeLike | None = None, dim: int = ...
-        ) -> Self: ...
-
-        cumsum_ = cumprod_
-
-        def divide_(self, x: ArrayLike, rounding_mode: str | None = None) -> Self: ...
-
-        true_divide_ = divide_
-
-        def float_power_(self, exponent: ArrayLike) -> Self: ...
-        def heaviside_(self, values: ArrayLike) -> Self: ...
-        def index_add_(
-            self, dim: int, index: ArrayLike, source: ArrayLike, *, alpha: float = 1
-        ) -> Self: ...
-        def index_copy_(self, dim: int, index: ArrayLike, source: ArrayLike) -> Self: ...
-        def index_fill_(self, dim: int, index: ArrayLike, value: ArrayLike) -> Self: ...
-        def index_put_(
-            self, indices: Sequence[Any], values: ArrayLike, accumulate: bool = False
-        ) -> Self: ...
-        def lerp_(self, end: ArrayLike, weight: ArrayLike) -> Self: ...
-        def logit_(self, eps: float | None = None) -> Self: ...
-        def masked_fill_(self, mask: ArrayLike, value: ArrayLike) -> Self: ...
-        def masked_scatter_(self, mask: ArrayLike, source: ArrayLike) -> Self: ...
-        def nan_to_num_(
-            self, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
-        ) -> Self: ...
-        def put_(self, index: ArrayLike, source: ArrayLike, accumulate: bool = False) -> Self: ...
-        def round_(self, decimals: int = 0) -> Self: ...
-        def scatter_(
-            self,
-            dim: int,
-            index: ArrayLike,
-            src: ArrayLike = ...,
-            reduce: str | None = None,
-            *,
-            value: ArrayLike = ...,
-        ) -> Self: ...
-        def scatter_add_(self, dim: int, index: ArrayLike, src: ArrayLike) -> Self: ...
-        def scatter_reduce_(
-            self, dim: int, index: ArrayLike, src: ArrayLike, reduce: str, include_self: bool = True
-        ) -> Self: ...
-        def subtract_(self, x: ArrayLike, *, alpha: float = 1) -> Self: ...
-        def tril_(self, diagonal: int = 0) -> Self: ...
-
-        triu_ = tril_
 
 
 def _variant(name: str) -> Any:

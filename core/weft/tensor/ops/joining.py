@@ -5,6 +5,7 @@ Everything is made of the moves of `MovementMixin`: what is joined is padded to 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from weft.base.arguments import shown, whole
@@ -31,7 +32,7 @@ def _first_difference(a: tuple[Any, ...], b: tuple[Any, ...], beside: int | None
     return "they have the same sizes"
 
 
-def cat(self: TensorT, *args: ArrayLike, dim: int = 0) -> TensorT:
+def cat(self: TensorT | Sequence[TensorT], *args: ArrayLike, dim: int = 0) -> TensorT:
     """self and others one after another along an axis; dtypes promote.
 
     They are given one by one, or as one sequence: `Tensor.cat([a, b], dim=1)`.
@@ -44,26 +45,26 @@ def cat(self: TensorT, *args: ArrayLike, dim: int = 0) -> TensorT:
     [[1, 2, 3, 4]]
     """
     parts = all_of(self, args, "cat")
-    self = parts[0]
-    axis = self._resolve_dim(dim)
+    first = parts[0]
+    axis = first._resolve_dim(dim)
     for part in parts:
         same = [s for i, s in enumerate(part.shape) if i != axis]
-        if len(part.shape) != len(self.shape) or same != [
-            s for i, s in enumerate(self.shape) if i != axis
+        if len(part.shape) != len(first.shape) or same != [
+            s for i, s in enumerate(first.shape) if i != axis
         ]:
             shapes = ", ".join(say_shape(p.shape) for p in parts)
             raise ShapeError(
                 "only the axis of joining may differ in size",
                 asked=f"cat of {shapes} along axis {dim}",
-                because=_first_difference(self.shape, part.shape, axis),
+                because=_first_difference(first.shape, part.shape, axis),
                 try_="shrink, pad or reshape them to the same other sizes",
             )
-    if not self.shape:
+    if not first.shape:
         raise IndexingError(
             "0-d tensors have no axis to join along", asked="cat", try_="stack(...)"
         )
     if len(parts) == 1:
-        return self._wrap(self._uop)
+        return first._wrap(first._uop)
     dtype = least_upper_dtype(*(p._uop.dtype for p in parts))
     nothing = -0.0 if dtypes.is_float(dtype) else 0
     total = sum(p.shape[axis] for p in parts)
@@ -72,7 +73,7 @@ def cat(self: TensorT, *args: ArrayLike, dim: int = 0) -> TensorT:
     for part in parts:
         size = part.shape[axis]
         pads = tuple(
-            (at, total - at - size) if i == axis else (0, 0) for i in range(len(self.shape))
+            (at, total - at - size) if i == axis else (0, 0) for i in range(len(first.shape))
         )
         at = at + size
         # parts do not overlap: each element is one value, plus what changes none
@@ -81,7 +82,7 @@ def cat(self: TensorT, *args: ArrayLike, dim: int = 0) -> TensorT:
     return result
 
 
-def stack(self: TensorT, *args: ArrayLike, dim: int = 0) -> TensorT:
+def stack(self: TensorT | Sequence[TensorT], *args: ArrayLike, dim: int = 0) -> TensorT:
     """self and others along a new axis, given as to `cat`.
 
     >>> Tensor([1, 2]).stack(Tensor([3, 4])).tolist()

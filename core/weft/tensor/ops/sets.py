@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 from weft.base.dtype import dtypes
 from weft.base.errors import ShapeError
@@ -19,6 +19,22 @@ _DENSE = 4
 """The largest range of integers, per element, that is sorted by counting every value."""
 
 
+@overload
+def unique(
+    self: TensorT, return_inverse: Literal[False] = False, return_counts: Literal[False] = False
+) -> TensorT: ...
+@overload
+def unique(
+    self: TensorT, return_inverse: Literal[True], return_counts: Literal[False] = False
+) -> tuple[TensorT, TensorT]: ...
+@overload
+def unique(
+    self: TensorT, return_inverse: Literal[False] = False, *, return_counts: Literal[True]
+) -> tuple[TensorT, TensorT]: ...
+@overload
+def unique(
+    self: TensorT, return_inverse: Literal[True], return_counts: Literal[True]
+) -> tuple[TensorT, TensorT, TensorT]: ...
 def unique(
     self: TensorT, return_inverse: bool = False, return_counts: bool = False
 ) -> TensorT | tuple[TensorT, ...]:

@@ -7,7 +7,7 @@ its value gives both as a named tuple `(values, indices)`, the index as int32.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, overload
 
 from weft.base.arguments import real, shown, whole
 from weft.base.dtype import dtypes
@@ -138,6 +138,10 @@ def kthvalue(self: TensorT, k: int, dim: int = -1, keepdim: bool = False) -> Val
     return _at_rank(self, k - 1, dim, keepdim)
 
 
+@overload
+def median(self: TensorT, dim: None = None, keepdim: bool = False) -> TensorT: ...
+@overload
+def median(self: TensorT, dim: int, keepdim: bool = False) -> ValuesIndices[TensorT]: ...
 def median(
     self: TensorT, dim: int | None = None, keepdim: bool = False
 ) -> TensorT | ValuesIndices[TensorT]:
@@ -165,6 +169,10 @@ def median(
     return ValuesIndices(spoilt.where(math.nan, value), spoilt.where(first, place))
 
 
+@overload
+def nanmedian(self: TensorT, dim: None = None, keepdim: bool = False) -> TensorT: ...
+@overload
+def nanmedian(self: TensorT, dim: int, keepdim: bool = False) -> ValuesIndices[TensorT]: ...
 def nanmedian(
     self: TensorT, dim: int | None = None, keepdim: bool = False
 ) -> TensorT | ValuesIndices[TensorT]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 from weft.base.arguments import whole
 from weft.base.dtype import dtypes
@@ -144,6 +144,22 @@ def avg_pool2d(
     return (sums(wide, pads) / sums(ones, beyond)).cast(own)
 
 
+@overload
+def max_pool2d(
+    self: TensorT, kernel_size: Axes = (2, 2), stride: Axes | None = None, dilation: Axes = 1,
+    padding: int | Sequence[Any] = 0, ceil_mode: bool = False,
+    return_indices: Literal[False] = False,
+) -> TensorT: ...  # fmt: skip
+@overload
+def max_pool2d(
+    self: TensorT, kernel_size: Axes = (2, 2), stride: Axes | None = None, dilation: Axes = 1,
+    padding: int | Sequence[Any] = 0, ceil_mode: bool = False, *, return_indices: Literal[True],
+) -> tuple[TensorT, TensorT]: ...  # fmt: skip
+@overload
+def max_pool2d(
+    self: TensorT, kernel_size: Axes = (2, 2), stride: Axes | None = None, dilation: Axes = 1,
+    padding: int | Sequence[Any] = 0, ceil_mode: bool = False, return_indices: bool = False,
+) -> TensorT | tuple[TensorT, TensorT]: ...  # fmt: skip
 def max_pool2d(
     self: TensorT, kernel_size: Axes = (2, 2), stride: Axes | None = None, dilation: Axes = 1,
     padding: int | Sequence[Any] = 0, ceil_mode: bool = False, return_indices: bool = False,
