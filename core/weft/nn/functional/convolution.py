@@ -11,6 +11,7 @@ from typing import Any
 
 from weft.base.arguments import real, shown, whole
 from weft.base.errors import ArgumentError, ShapeError
+from weft.nn.functional.dimensions import over_axes
 from weft.nn.input_checks import tensor_of
 from weft.tensor import Tensor
 
@@ -25,16 +26,21 @@ __all__ = [
 Sizes = int | Sequence[int]
 
 
-def _conv(
-    axes: int, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Any, padding: Any,
-    dilation: Any, groups: int,
+def _convnd(
+    axes: int, /, input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
+    padding: Sizes | str = 0, dilation: Sizes = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
+    """Convolution (cross-correlation) over {axes}: weight (out, in / groups, {sizes}).
+
+    >>> nn.functional.conv1d(Tensor.ones(1, 1, 4), Tensor.ones(1, 1, 2)).tolist()
+    [[[2.0, 2.0, 2.0]]]
+    """
     who = f"conv{axes}d"
-    x, weight = tensor_of(x, who), tensor_of(weight, who, "weight")
+    x, weight = tensor_of(input, who), tensor_of(weight, who, "weight")
     _check_space(who, x, axes, weight)
     if x.ndim == axes + 1:
         x = x.unsqueeze(0)
-        return _conv(axes, x, weight, bias, stride, padding, dilation, groups).squeeze(0)
+        return _convnd(axes, x, weight, bias, stride, padding, dilation, groups).squeeze(0)
     if isinstance(padding, str):
         padding = named_padding(padding, weight.shape[2:], stride, dilation, axes)
     return x.conv2d(weight, bias, groups, stride, dilation, padding)
@@ -60,151 +66,66 @@ def named_padding(name: str, kernel: Any, stride: Any, dilation: Any, axes: int)
     return tuple((span // 2, span - span // 2) for span in spans)
 
 
-def conv1d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
-    padding: Sizes | str = 0, dilation: Sizes = 1, groups: int = 1,
+def _conv_transposend(
+    axes: int, /, input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
+    padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, dilation: Sizes = 1,
 ) -> Tensor:  # fmt: skip
-    """Convolution (cross-correlation) over one axis: weight (out, in / groups, kernel).
-
-    >>> nn.functional.conv1d(Tensor.ones(1, 1, 4), Tensor.ones(1, 1, 2)).tolist()
-    [[[2.0, 2.0, 2.0]]]
-    """
-    return _conv(1, input, weight, bias, stride, padding, dilation, groups)
-
-
-def conv2d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
-    padding: Sizes | str = 0, dilation: Sizes = 1, groups: int = 1,
-) -> Tensor:  # fmt: skip
-    """Convolution over two axes: weight (out, in / groups, height, width)."""
-    return _conv(2, input, weight, bias, stride, padding, dilation, groups)
-
-
-def conv3d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
-    padding: Sizes | str = 0, dilation: Sizes = 1, groups: int = 1,
-) -> Tensor:  # fmt: skip
-    """Convolution over three axes: weight (out, in / groups, depth, height, width)."""
-    return _conv(3, input, weight, bias, stride, padding, dilation, groups)
-
-
-def _conv_transpose(
-    axes: int, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Any, padding: Any,
-    output_padding: Any, groups: int, dilation: Any,
-) -> Tensor:  # fmt: skip
+    """Transposed convolution over {axes}: weight (in, out / groups, {sizes})."""
     who = f"conv_transpose{axes}d"
-    x, weight = tensor_of(x, who), tensor_of(weight, who, "weight")
+    x, weight = tensor_of(input, who), tensor_of(weight, who, "weight")
     _check_space(who, x, axes, weight)
     if x.ndim == axes + 1:
         more = (stride, padding, output_padding, groups, dilation)
-        return _conv_transpose(axes, x.unsqueeze(0), weight, bias, *more).squeeze(0)
+        return _conv_transposend(axes, x.unsqueeze(0), weight, bias, *more).squeeze(0)
     return x.conv_transpose2d(weight, bias, groups, stride, dilation, padding, output_padding)
 
 
-def conv_transpose1d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
-    padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, dilation: Sizes = 1,
-) -> Tensor:  # fmt: skip
-    """Transposed convolution over one axis: weight (in, out / groups, kernel)."""
-    return _conv_transpose(
-        1, input, weight, bias, stride, padding, output_padding, groups, dilation
-    )
-
-
-def conv_transpose2d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
-    padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, dilation: Sizes = 1,
-) -> Tensor:  # fmt: skip
-    """Transposed convolution over two axes: weight (in, out / groups, height, width)."""
-    return _conv_transpose(
-        2, input, weight, bias, stride, padding, output_padding, groups, dilation
-    )
-
-
-def conv_transpose3d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
-    padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, dilation: Sizes = 1,
-) -> Tensor:  # fmt: skip
-    """Transposed convolution over three axes: weight (in, out / groups, depth, height, width)."""
-    return _conv_transpose(
-        3, input, weight, bias, stride, padding, output_padding, groups, dilation
-    )
-
+conv1d, conv2d, conv3d = over_axes(_convnd)
+conv_transpose1d, conv_transpose2d, conv_transpose3d = over_axes(_conv_transposend)
 
 # ---- pools ---------------------------------------------------------------------------------------
 
 
-def _max_pool(
-    axes: int, x: Tensor, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
-    return_indices: bool,
+def _max_poolnd(
+    axes: int, /, input: Tensor, kernel_size: Sizes, stride: Sizes | None = None,
+    padding: Sizes = 0, dilation: Sizes = 1, ceil_mode: bool = False, return_indices: bool = False,
 ) -> Any:  # fmt: skip
-    who = f"max_pool{axes}d"
-    x = tensor_of(x, who)
-    _check_space(who, x, axes)
-    sizes = per_axis(kernel, axes, "kernel_size")
-    return x.max_pool2d(sizes, _stride(stride), dilation, padding, ceil_mode, return_indices)
-
-
-def max_pool1d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, ceil_mode: bool = False, return_indices: bool = False,
-) -> Any:  # fmt: skip
-    """The largest of each window over the last axis, and with return_indices its place as well."""
-    return _max_pool(1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
-
-
-def max_pool2d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, ceil_mode: bool = False, return_indices: bool = False,
-) -> Any:  # fmt: skip
-    """The largest of each window over the last two axes.
+    """The largest of each window over the last {axes}, and with return_indices its place as well.
 
     >>> nn.functional.max_pool2d(Tensor([[[[1.0, 4.0], [2.0, 3.0]]]]), 2).tolist()
     [[[[4.0]]]]
     """
-    return _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
-
-
-def max_pool3d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, ceil_mode: bool = False, return_indices: bool = False,
-) -> Any:  # fmt: skip
-    """The largest of each window over the last three axes."""
-    return _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
-
-
-def _avg_pool(
-    axes: int, x: Tensor, kernel: Any, stride: Any, padding: Any, ceil_mode: bool, counted: bool
-) -> Tensor:
-    who = f"avg_pool{axes}d"
-    x = tensor_of(x, who)
+    who = f"max_pool{axes}d"
+    x = tensor_of(input, who)
     _check_space(who, x, axes)
-    sizes = per_axis(kernel, axes, "kernel_size")
-    return x.avg_pool2d(sizes, _stride(stride), 1, padding, ceil_mode, counted)
+    sizes = per_axis(kernel_size, axes, "kernel_size")
+    return x.max_pool2d(sizes, _stride(stride), dilation, padding, ceil_mode, return_indices)
 
 
-def avg_pool1d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    ceil_mode: bool = False, count_include_pad: bool = True,
+def _avg_poolnd(
+    axes: int, /, input: Tensor, kernel_size: Sizes, stride: Sizes | None = None,
+    padding: Sizes = 0, ceil_mode: bool = False, count_include_pad: bool = True,
 ) -> Tensor:  # fmt: skip
-    """The average of each window over the last axis."""
-    return _avg_pool(1, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+    """The average of each window over the last {axes}."""
+    who = f"avg_pool{axes}d"
+    x = tensor_of(input, who)
+    _check_space(who, x, axes)
+    sizes = per_axis(kernel_size, axes, "kernel_size")
+    return x.avg_pool2d(sizes, _stride(stride), 1, padding, ceil_mode, count_include_pad)
 
 
-def avg_pool2d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    ceil_mode: bool = False, count_include_pad: bool = True,
-) -> Tensor:  # fmt: skip
-    """The average of each window over the last two axes."""
-    return _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+def _adaptive_avg_poolnd(axes: int, /, input: Tensor, output_size: Any) -> Tensor:
+    """Averages over windows that cut the last {axes} into output_size parts; None keeps an axis.
+
+    >>> nn.functional.adaptive_avg_pool2d(Tensor.ones(1, 3, 8, 8), 1).shape
+    (1, 3, 1, 1)
+    """
+    return _adaptive("avg", axes, input, output_size)
 
 
-def avg_pool3d(
-    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    ceil_mode: bool = False, count_include_pad: bool = True,
-) -> Tensor:  # fmt: skip
-    """The average of each window over the last three axes."""
-    return _avg_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+def _adaptive_max_poolnd(axes: int, /, input: Tensor, output_size: Any) -> Tensor:
+    """Maxima over windows that cut the last {axes} into output_size parts; None keeps an axis."""
+    return _adaptive("max", axes, input, output_size)
 
 
 def _adaptive(kind: str, axes: int, x: Tensor, output_size: Any) -> Tensor:
@@ -221,38 +142,10 @@ def _adaptive(kind: str, axes: int, x: Tensor, output_size: Any) -> Tensor:
     return pool(sizes)
 
 
-def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
-    """Averages over windows that cut the last axis into output_size parts."""
-    return _adaptive("avg", 1, input, output_size)
-
-
-def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """Averages over windows that cut the last two axes into output_size parts; None keeps an axis.
-
-    >>> nn.functional.adaptive_avg_pool2d(Tensor.ones(1, 3, 8, 8), 1).shape
-    (1, 3, 1, 1)
-    """
-    return _adaptive("avg", 2, input, output_size)
-
-
-def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
-    """Averages over windows that cut the last three axes into output_size parts."""
-    return _adaptive("avg", 3, input, output_size)
-
-
-def adaptive_max_pool1d(input: Tensor, output_size: Any) -> Tensor:
-    """Maxima over windows that cut the last axis into output_size parts."""
-    return _adaptive("max", 1, input, output_size)
-
-
-def adaptive_max_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """Maxima over windows that cut the last two axes into output_size parts; None keeps an axis."""
-    return _adaptive("max", 2, input, output_size)
-
-
-def adaptive_max_pool3d(input: Tensor, output_size: Any) -> Tensor:
-    """Maxima over windows that cut the last three axes into output_size parts."""
-    return _adaptive("max", 3, input, output_size)
+max_pool1d, max_pool2d, max_pool3d = over_axes(_max_poolnd)
+avg_pool1d, avg_pool2d, avg_pool3d = over_axes(_avg_poolnd)
+adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = over_axes(_adaptive_avg_poolnd)
+adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = over_axes(_adaptive_max_poolnd)
 
 
 # ---- shapes --------------------------------------------------------------------------------------

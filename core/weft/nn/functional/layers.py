@@ -8,6 +8,7 @@ from weft.base.arguments import real, shown
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.nn.embedding import look_up
+from weft.nn.functional.dimensions import over_axes
 from weft.nn.input_checks import tensor_of
 from weft.nn.norm import (
     along_channels,
@@ -196,9 +197,11 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
         return x.dropout(p)
 
 
-def _dropout_channels(axes: int, x: Tensor, p: float, training: bool) -> Tensor:
-    """Dropout of whole channels: all of the last axes together."""
-    x = tensor_of(x, f"dropout{axes}d")
+def _dropoutnd(
+    axes: int, /, input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """`dropout` of whole channels of (batch, channels, {sizes})."""
+    x = tensor_of(input, f"dropout{axes}d")
     if not training or not p:
         return x
     lead = x.shape[: max(x.ndim - axes, 0)]
@@ -206,25 +209,7 @@ def _dropout_channels(axes: int, x: Tensor, p: float, training: bool) -> Tensor:
     return x * dropout(kept, p).reshape(*lead, *(1,) * (x.ndim - len(lead)))
 
 
-def dropout1d(
-    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
-) -> Tensor:
-    """`dropout` of whole channels of (batch, channels, length)."""
-    return _dropout_channels(1, input, p, training)
-
-
-def dropout2d(
-    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
-) -> Tensor:
-    """`dropout` of whole channels of (batch, channels, height, width)."""
-    return _dropout_channels(2, input, p, training)
-
-
-def dropout3d(
-    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
-) -> Tensor:
-    """`dropout` of whole channels of (batch, channels, depth, height, width)."""
-    return _dropout_channels(3, input, p, training)
+dropout1d, dropout2d, dropout3d = over_axes(_dropoutnd)
 
 
 def alpha_dropout(

@@ -136,15 +136,10 @@ class LRSchedule:
 class LambdaLR(LRSchedule):
     """The first rate times what a function of the step says.
 
-    >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
-    >>> schedule = nn.optim.LambdaLR(optimizer, lambda step: 1 / (1 + step))
-    >>> for _ in range(4):
-    ...     schedule.step()
-    ...     print(round(schedule.get_last_lr()[0], 4))
-    0.5
-    0.3333
-    0.25
-    0.2
+    >>> sgd = nn.optim.SGD([Tensor([1.0])], lr=1.0)
+    >>> schedule = nn.optim.LambdaLR(sgd, lambda step: 1 / (1 + step))
+    >>> [round(schedule.rate(step), 4) for step in range(1, 5)]
+    [0.5, 0.3333, 0.25, 0.2]
     """
 
     def __init__(
@@ -172,15 +167,10 @@ class LambdaLR(LRSchedule):
 class StepLR(LRSchedule):
     """Times gamma every step_size steps.
 
-    >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
-    >>> schedule = nn.optim.StepLR(optimizer, step_size=2, gamma=0.1)
-    >>> for _ in range(4):
-    ...     schedule.step()
-    ...     print(round(schedule.get_last_lr()[0], 4))
-    1.0
-    0.1
-    0.1
-    0.01
+    >>> sgd = nn.optim.SGD([Tensor([1.0])], lr=1.0)
+    >>> schedule = nn.optim.StepLR(sgd, step_size=2, gamma=0.1)
+    >>> [round(schedule.rate(step), 4) for step in range(1, 5)]
+    [1.0, 0.1, 0.1, 0.01]
     """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1) -> None:
@@ -194,15 +184,10 @@ class StepLR(LRSchedule):
 class MultiStepLR(LRSchedule):
     """Times gamma at each milestone.
 
-    >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
-    >>> schedule = nn.optim.MultiStepLR(optimizer, milestones=[2, 4], gamma=0.1)
-    >>> for _ in range(4):
-    ...     schedule.step()
-    ...     print(round(schedule.get_last_lr()[0], 4))
-    1.0
-    0.1
-    0.1
-    0.01
+    >>> sgd = nn.optim.SGD([Tensor([1.0])], lr=1.0)
+    >>> schedule = nn.optim.MultiStepLR(sgd, milestones=[2, 4], gamma=0.1)
+    >>> [round(schedule.rate(step), 4) for step in range(1, 5)]
+    [1.0, 0.1, 0.1, 0.01]
     """
 
     def __init__(self, optimizer: Optimizer, milestones: Sequence[int], gamma: float = 0.1) -> None:
@@ -216,15 +201,10 @@ class MultiStepLR(LRSchedule):
 class ExponentialLR(LRSchedule):
     """Times gamma at every step.
 
-    >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
-    >>> schedule = nn.optim.ExponentialLR(optimizer, gamma=0.5)
-    >>> for _ in range(4):
-    ...     schedule.step()
-    ...     print(round(schedule.get_last_lr()[0], 4))
-    0.5
-    0.25
-    0.125
-    0.0625
+    >>> sgd = nn.optim.SGD([Tensor([1.0])], lr=1.0)
+    >>> schedule = nn.optim.ExponentialLR(sgd, gamma=0.5)
+    >>> [round(schedule.rate(step), 4) for step in range(1, 5)]
+    [0.5, 0.25, 0.125, 0.0625]
     """
 
     def __init__(self, optimizer: Optimizer, gamma: float) -> None:
@@ -238,15 +218,10 @@ class ExponentialLR(LRSchedule):
 class LinearLR(LRSchedule):
     """A warmup: the factor goes evenly from start_factor to end_factor over total_iters steps.
 
-    >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
-    >>> schedule = nn.optim.LinearLR(optimizer, start_factor=0.25, total_iters=3)
-    >>> for _ in range(4):
-    ...     schedule.step()
-    ...     print(round(schedule.get_last_lr()[0], 4))
-    0.5
-    0.75
-    1.0
-    1.0
+    >>> sgd = nn.optim.SGD([Tensor([1.0])], lr=1.0)
+    >>> schedule = nn.optim.LinearLR(sgd, start_factor=0.25, total_iters=3)
+    >>> [round(schedule.rate(step), 4) for step in range(1, 5)]
+    [0.5, 0.75, 1.0, 1.0]
     """
 
     def __init__(
@@ -271,15 +246,10 @@ class CosineAnnealingLR(LRSchedule):
 
     Behind T_max it goes up again, as the formula says.
 
-    >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
-    >>> schedule = nn.optim.CosineAnnealingLR(optimizer, T_max=4)
-    >>> for _ in range(4):
-    ...     schedule.step()
-    ...     print(round(schedule.get_last_lr()[0], 4))
-    0.8536
-    0.5
-    0.1464
-    0.0
+    >>> sgd = nn.optim.SGD([Tensor([1.0])], lr=1.0)
+    >>> schedule = nn.optim.CosineAnnealingLR(sgd, T_max=4)
+    >>> [round(schedule.rate(step), 4) for step in range(1, 5)]
+    [0.8536, 0.5, 0.1464, 0.0]
     """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0) -> None:
@@ -362,15 +332,10 @@ class OneCycleLR(LRSchedule):
     max_lr / div_factor / final_div_factor. anneal_strategy: "cos" or "linear". The momentum is left
     as it is. Raises ArgumentError for steps beyond total_steps.
 
-    >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
-    >>> schedule = nn.optim.OneCycleLR(optimizer, max_lr=1.0, total_steps=5)
-    >>> for _ in range(4):
-    ...     schedule.step()
-    ...     print(round(schedule.get_last_lr()[0], 4))
-    0.9505
-    0.6113
-    0.1883
-    0.0
+    >>> sgd = nn.optim.SGD([Tensor([1.0])], lr=1.0)
+    >>> schedule = nn.optim.OneCycleLR(sgd, max_lr=1.0, total_steps=5)
+    >>> [round(schedule.rate(step), 4) for step in range(1, 5)]
+    [0.9505, 0.6113, 0.1883, 0.0]
     """
 
     def __init__(
