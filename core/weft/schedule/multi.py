@@ -100,11 +100,11 @@ def partition(sink: UOp, ctx: ScheduleContext) -> PartitionedGraph | None:
     return PartitionedGraph(_requested_parts(sink, found), found)
 
 
-def layout_of(node: UOp) -> Shard | None:
+def layout_of(node: UOp, ctx: ScheduleContext | None = None) -> Shard | None:
     """The sharding of a value; None where it is on one device."""
     if node.op is Ops.MULTI:
         return node.arg
-    taken = partition(UOp.sink(node), ScheduleContext(registry.capabilities))
+    taken = partition(UOp.sink(node), ctx or ScheduleContext(registry.capabilities))
     found = None if taken is None else taken.found.get(node)
     return found.shard if isinstance(found, Sharded) else None
 

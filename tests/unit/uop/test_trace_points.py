@@ -36,7 +36,7 @@ RULES = PatternMatcher(
 
 
 def test_rules_and_rewrites_are_traced_with_before_and_after(events):
-    result = graph_rewrite(UOp.sink(A + 1, A + 0, A + 5), RULES, name="here")
+    result = graph_rewrite(UOp.sink(A + 1, A + 0, A + 5), RULES)
     assert result.src == (A * 2, A, A + 5)
     *rules, (name, rewrite) = events
     assert [name for name, _ in rules] == ["rule", "rule"]
@@ -44,7 +44,7 @@ def test_rules_and_rewrites_are_traced_with_before_and_after(events):
     assert first["set"] == second["set"] == "test"
     assert first["rule"] is double and (first["before"], first["after"]) == (A + 1, A * 2)
     assert second["rule"].__name__ == "<lambda>" and second["after"] is A
-    assert (name, rewrite["name"], rewrite["after"]) == ("rewrite", "here", result)
+    assert (name, rewrite["name"], rewrite["after"]) == ("rewrite", "test", result)
 
 
 def test_rewrites_without_effect_are_not_traced(events):
