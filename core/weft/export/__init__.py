@@ -1,20 +1,26 @@
-"""weft.export: computations as files: programs that run without graphs.
+"""weft.export: computations as files: programs that run without graphs, and C libraries.
 
 See README.md in this folder.
 """
 
 from __future__ import annotations
 
+from weft.export.c_export import export_c, write
+from weft.export.c_library import CLibrary, Value, c_library
 from weft.export.program import Argument, Executable, Launch, Memory, Program, program_of
 from weft.export.recording import fill, memory_of, own_tensor, record, tensor_over
 from weft.export.serialization import from_bytes, to_bytes
 
 __all__ = [
     "Argument",
+    "CLibrary",
     "Executable",
     "Launch",
     "Memory",
     "Program",
+    "Value",
+    "c_library",
+    "export_c",
     "fill",
     "from_bytes",
     "memory_of",
@@ -23,4 +29,5 @@ __all__ = [
     "record",
     "tensor_over",
     "to_bytes",
+    "write",
 ]

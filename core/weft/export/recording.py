@@ -32,9 +32,11 @@ def record(
     """
     buffers = [memory_of(each) for each in inputs]
     with recorded(name, set(map(id, buffers))) as run:
-        results = [each.contiguous() for each in function(inputs)]
-        if results:
-            Tensor.realize(*results)
+        results = _realized([each.contiguous() for each in function(inputs)])
+        computed = {id(step.bufs[place]) for step in run.steps for place in step.places[0]}
+        results = _realized(
+            [each if id(memory_of(each)) in computed else each.clone() for each in results]
+        )
     outputs: dict[int, Buffer] = {}
     numbers: list[int] = []
     for each in results:
@@ -42,6 +44,12 @@ def record(
         outputs.setdefault(id(buffer), buffer)
         numbers.append(list(outputs).index(id(buffer)))
     return program_of(run, buffers, list(outputs.values())), numbers, results
+
+
+def _realized(tensors: list[Tensor]) -> list[Tensor]:
+    if tensors:
+        Tensor.realize(*tensors)
+    return tensors
 
 
 def own_tensor(value: Any, device: str) -> Tensor:

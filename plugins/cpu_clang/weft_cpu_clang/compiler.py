@@ -8,6 +8,7 @@ loader of the system loads it. On macOS the linker also signs the code, as Apple
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -63,6 +64,24 @@ class ClangCompiler:
                 pass  # one is at fault, or they do not go together
         return [self.compile(*one) for one in sources]
 
+    def build_library(self, sources: Sequence[Path], library: Path) -> Path:
+        """Compile files of C, with kernels and what calls them, and link a shared library.
+
+        :param library: its path without the suffix. :returns: its path.
+        :raises CompileError: if the compiler fails.
+        """
+        path = library.with_name(library.name + SUFFIX)
+        hosted = ("-nostdlib", "-fvisibility=hidden")
+        flags = [one for one in self.toolchain.arguments if one not in hosted]
+        with tempfile.TemporaryDirectory(prefix="weft-") as folder:
+            objects: list[str] = []
+            for number, source in enumerate(sources):
+                made = Path(folder, f"{number}.o")
+                objects.append(str(made))
+                self._run((*flags, "-c", str(source), "-o", str(made)), "")
+            self._run((*self.toolchain.link, "-shared", *objects, "-o", str(path)), "")
+        return path
+
     def _objects(self, source: str, endings: Sequence[str] = ("",)) -> list[bytes]:
         """One run; an object for each ending of functions' names."""
         from weft_cpu_clang.translation_units import (  # where all is known it isn't needed
@@ -75,8 +94,6 @@ class ClangCompiler:
 
     def _link(self, source: str, name: str) -> bytes:
         """An object, and of it a shared library."""
-        import tempfile
-
         hidden = ("-nostdlib", "-fvisibility=hidden")
         arguments = tuple(one for one in self.toolchain.arguments if one not in hidden)
         if sys.platform == "win32":
