@@ -51,6 +51,7 @@ from weft.device import (
     KernelLimits,
     Launch,
     LinearProgram,
+    MachineFact,
     MachineModel,
     MemoryCaps,
     Renderer,
@@ -59,6 +60,7 @@ from weft.device import (
     Target,
     TensorCore,
     Throughput,
+    Tuning,
     access_widths,
 )
 from weft.device.hookspecs import API_VERSION, hookimpl, successor_of
@@ -190,6 +192,7 @@ __all__ = [
     "Launch",
     "LinearProgram",
     "LoopText",
+    "MachineFact",
     "MachineModel",
     "MaskedLoad",
     "MemoryCaps",
@@ -211,6 +214,7 @@ __all__ = [
     "Target",
     "TensorCore",
     "Throughput",
+    "Tuning",
     "UOp",
     "UPat",
     "UnknownDevice",

@@ -25,7 +25,7 @@ from weft.device.capabilities import (
 from weft.device.catalogue import catalogue
 from weft.device.discovery import Plugin, PluginState, family_names, installed_plugins
 from weft.device.identity import FIRST, DeviceFamily, DeviceId, Placement, ordinal
-from weft.device.machine import MachineModel, Throughput
+from weft.device.machine import MachineFact, MachineModel, Throughput
 from weft.device.open_device import OpenDevice
 from weft.device.parts import (
     NO_HINTS,
@@ -38,6 +38,7 @@ from weft.device.parts import (
     Renderer,
     Runner,
     SettableGraph,
+    Tuning,
 )
 from weft.device.program import CompiledProgram, Estimates, Launch, LinearProgram
 from weft.device.registry import Registry
@@ -67,6 +68,7 @@ __all__ = [
     "KernelLimits",
     "Launch",
     "LinearProgram",
+    "MachineFact",
     "MachineModel",
     "MemoryCaps",
     "OpenDevice",
@@ -80,6 +82,7 @@ __all__ = [
     "Target",
     "TensorCore",
     "Throughput",
+    "Tuning",
     "access_widths",
     "binding",
     "catalogue",

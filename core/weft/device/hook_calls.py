@@ -8,7 +8,8 @@ decides.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from typing import Any, cast
 
@@ -22,6 +23,7 @@ from weft.base.text import clipped, failure_text
 from weft.device import hookspecs
 from weft.device.capabilities import Capabilities
 from weft.device.identity import DeviceFamily, DeviceId
+from weft.device.machine import MachineFact
 from weft.device.parts import Allocator, Device
 from weft.uop import Ops, PatternMatcher
 
@@ -111,14 +113,36 @@ class HookCalls:
             return _of_kind(hook, answer, Allocator)
         return None if answer is None else _with_attributes(hook, answer)
 
+    def measure(self, plugins: Sequence[object], device: Device) -> Iterator[MachineFact]:
+        """What a plugin measures of the machine of a device, one after the other."""
+        hook, named = "weft_measure", str(device.id)
+        facts = self._guarded(hook, named, plugins, device=device)
+        if facts is None:
+            return
+        found = iter(_of_kind(hook, facts, Iterable))
+        while True:
+            with self._failures(hook, named):
+                try:
+                    fact = next(found)
+                except StopIteration:
+                    return
+            yield _of_kind(hook, fact, MachineFact)
+
     def forget_routes(self) -> None:
         """Clear the cache of routes; called after every change of the registered plugins."""
         self._routes.clear()
 
     def _guarded(self, hook: str, named: str, plugins: Sequence[object], **arguments: Any) -> Any:
         """Call a hook; an exception in it becomes a PluginError."""
-        try:
+        with self._failures(hook, named):
             return self._call(hook, plugins, **arguments)
+
+    @staticmethod
+    @contextmanager
+    def _failures(hook: str, named: str) -> Iterator[None]:
+        """Exceptions of a plugin become a PluginError."""
+        try:
+            yield
         except WeftError:
             raise
         except MemoryError as error:

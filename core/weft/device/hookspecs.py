@@ -25,6 +25,7 @@ import pluggy
 
 if TYPE_CHECKING:
     from weft.device.identity import DeviceFamily, DeviceId
+    from weft.device.machine import MachineFact
     from weft.device.parts import Allocator, Compiler, Device, GraphRunner, Renderer, Runner
     from weft.device.program import CompiledProgram, Launch
 
@@ -60,6 +61,13 @@ def weft_open(id: DeviceId) -> Device:  # **
 def weft_offline(family: str, arch: str) -> Device | None:
     """A Device of this architecture with no hardware behind it: for goldens, process replay and
     cross-compiling."""
+
+
+@hookspec(firstresult=True)
+def weft_measure(device: Device) -> Iterable[MachineFact] | None:
+    """Measure the machine of this device, for ``weft tune``: yield each fact once it is known. Keep
+    them: a device that is opened later has them in ``ComputeCaps.machine``. None: there is nothing
+    to measure."""
 
 
 @hookspec(firstresult=True)

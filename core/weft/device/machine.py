@@ -41,6 +41,28 @@ class Throughput:
 
 
 @dataclass(frozen=True)
+class MachineFact:
+    """One measured value of a machine.
+
+    :param name: for people, such as "L2: loads".
+    :param value: what was measured.
+    :param unit: of the value.
+    :param field: the field of `MachineModel` that it sets; "": none.
+    """
+
+    name: str
+    value: float
+    unit: str
+    field: str = ""
+
+    def __post_init__(self) -> None:
+        check(self, name=one(str), value=number(), unit=one(str), field=one(str))
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.value:.4g} {self.unit}"
+
+
+@dataclass(frozen=True)
 class MachineModel:
     """The properties of a machine for strategies. Sizes are in bytes, latencies in cycles.
 
@@ -54,6 +76,10 @@ class MachineModel:
     :param load_latency: of a cache line that the first-level cache does not hold.
     :param memory_latency: of a cache line that no cache holds.
     :param memory_bytes_per_cycle: what memory delivers to one core, sustained.
+    :param memory_store_bytes_per_cycle: what it takes from one core, sustained: a store that
+        misses all caches loads its line before.
+    :param last_level_bytes_per_cycle: what the last-level cache delivers to one core.
+    :param last_level_store_bytes_per_cycle: what it takes from one core.
     :param fill_buffers: cache lines for which a core waits at once.
     :param branch_latency: of a branch that was mispredicted.
     :param results_in_flight: vector results of instructions that a core executes out of order.
@@ -82,6 +108,9 @@ class MachineModel:
     load_latency: float = 8.0
     memory_latency: float = 256.0
     memory_bytes_per_cycle: float = 12.8
+    memory_store_bytes_per_cycle: float = 6.4
+    last_level_bytes_per_cycle: float = 16.0
+    last_level_store_bytes_per_cycle: float = 12.0
     fill_buffers: int = 16
     branch_latency: float = 12.0
     results_in_flight: int = 160
@@ -102,7 +131,9 @@ class MachineModel:
             self, l1_bytes=whole(1), l1_ways=whole(), l2_bytes=whole(1),
             l2_bytes_per_cycle=number(), line_bytes=whole(1), page_bytes=whole(1),
             multiply_add_latency=number(), load_latency=number(), memory_latency=number(),
-            memory_bytes_per_cycle=number(), fill_buffers=whole(1), branch_latency=number(),
+            memory_bytes_per_cycle=number(), memory_store_bytes_per_cycle=number(),
+            last_level_bytes_per_cycle=number(), last_level_store_bytes_per_cycle=number(),
+            fill_buffers=whole(1), branch_latency=number(),
             results_in_flight=whole(1), cores=whole(), banks=whole(1), bank_bytes=whole(1),
             throughputs=each(lambda value: isinstance(value, Throughput), "Throughputs"),
         )  # fmt: skip

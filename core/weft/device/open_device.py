@@ -9,7 +9,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -21,6 +21,7 @@ from weft.base.weak import WeakMembers
 from weft.device.capabilities import Capabilities, ComputeCaps, Target
 from weft.device.hook_calls import HookCalls
 from weft.device.identity import DeviceFamily, DeviceId
+from weft.device.machine import MachineFact
 from weft.device.parts import Allocator, Compiler, Device, GraphRunner, Renderer, Runner
 from weft.device.pool import Pool
 
@@ -113,6 +114,13 @@ class OpenDevice:
             passes=self.device.passes,
             choose=self.device.choose,
         )
+
+    def measure(self) -> Iterator[MachineFact]:
+        """Measure its machine, and keep the facts for later openings; none if no plugin can.
+
+        :raises PluginError: if the plugin fails.
+        """
+        return self._calls.measure(self._plugins, self.device)
 
     def runner(self, program: CompiledProgram) -> Runner:
         """Load one program. Not cached: the caller keeps it.

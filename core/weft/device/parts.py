@@ -7,8 +7,8 @@ The allocator is a base class, since most of its methods have a default; the oth
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from weft.base.errors import CapabilityError
@@ -24,6 +24,25 @@ Handle = TypeVar("Handle")
 Dims: TypeAlias = tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class Tuning:
+    """What is known of a processor by measurement, and under which names it may be shipped.
+
+    :param processor: the processor, as a shipped table names it; "": no table is for it.
+    :param level: the instructions that kernels use, by which measured fields are listed.
+    :param target: level and threads, by which plans are listed.
+    :param machine: the measured fields of `MachineModel`, as in a table.
+    :param plans: the shipped plans: by the digest of a kernel, whether its loops are prepared, and
+        the optimisations.
+    """
+
+    processor: str = ""
+    level: str = ""
+    target: str = ""
+    machine: Mapping[str, float] = field(default_factory=dict[str, float])
+    plans: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
 class Device:
     """One opened device. Subclass it to keep a driver's context.
 
@@ -31,6 +50,7 @@ class Device:
     :param capabilities: its capabilities.
     :param passes: returns the passes of code generation for it; None: the generic ones.
     :param choose: returns the loop transformations of a kernel; None: the generic choice.
+    :param tuning: what was measured for it; None: nothing.
 
     `passes` and `choose` are functions of a module, as in `Target`. The key of generated code on
     disk contains the source files of their packages. If they use other files, the fingerprint must
@@ -39,6 +59,7 @@ class Device:
 
     passes: Passes | None = None
     choose: Choose | None = None
+    tuning: Tuning | None = None
 
     def __init__(
         self,
@@ -47,6 +68,7 @@ class Device:
         *,
         passes: Passes | None = None,
         choose: Choose | None = None,
+        tuning: Tuning | None = None,
     ) -> None:
         self.id = id
         self.capabilities = capabilities
@@ -54,6 +76,8 @@ class Device:
             self.passes = passes
         if choose is not None:
             self.choose = choose
+        if tuning is not None:
+            self.tuning = tuning
 
     def synchronize(self) -> None:
         """Wait until everything launched so far is done. Default: nothing to wait for."""

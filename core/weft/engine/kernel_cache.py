@@ -30,6 +30,7 @@ from weft.base.interrupts import let_through
 from weft.base.settings import settings
 from weft.codegen.opt.opts import opt_of
 from weft.device import ComputeCaps, Estimates, LinearProgram, OpenDevice
+from weft.engine import tuned_plans
 from weft.uop import UOp, from_text, to_text
 
 _programs = DiskCache("programs", 1)
@@ -56,7 +57,7 @@ def key_of_device(chosen: Iterable[Any], device: OpenDevice) -> str | None:
     places = {_source_location(part) for part in parts}
     if watched or None in places or not device.capabilities.fingerprint or not settings.CACHE:
         return None
-    stamps = [_stamp(place) for place in sorted(filter(None, places))]
+    stamps = [tuned_plans.stamp(device), *map(_stamp, sorted(filter(None, places)))]
     said = (
         device.id.family, device.capabilities.fingerprint, _cached_text(device.target.compute),
         *map(_name_of, strategy), *chosen, *stamps,

@@ -24,7 +24,7 @@ from weft.base.interrupts import let_through
 from weft.base.settings import settings
 from weft.base.weak import WeakKeys
 from weft.device import CompiledProgram, Feature, LinearProgram, OpenDevice, registry
-from weft.engine import kernel_cache
+from weft.engine import kernel_cache, tuned_plans
 from weft.engine.parallel_compilation import Compilations
 from weft.engine.runners import KernelRunner
 from weft.schedule.cache import schedules
@@ -193,6 +193,11 @@ def _lower(ast: UOp, device: OpenDevice, searching: bool) -> LinearProgram:
     plan = None
     if searching:  # imported late as well
         plan = importlib.import_module("weft.engine.search").plan_for(ast, device)
+    elif not settings.NOOPT:
+        tuned = tuned_plans.data_for(ast, device)
+        if tuned is not None:
+            database = importlib.import_module("weft.engine.tuning_database")
+            plan = database.legal_plan(tuned, ast, device)
     with trace.span("lower", device=device.name):
         if plan is None:
             return lower(ast, device.target)

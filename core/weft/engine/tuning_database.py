@@ -99,7 +99,20 @@ def key_of(ast: UOp, device: OpenDevice, width: int) -> str:
     )
 
 
-def _plan_data(plan: Plan) -> list[Any]:
+def legal_plan(data: Any, ast: UOp, device: OpenDevice) -> Plan | None:
+    """The plan of stored data; None if it is damaged, or not legal for this kernel."""
+    try:
+        plan = _plan_of(data)
+        kernel = loops_for(ast, device.target, plan.prepared)
+        for opt in plan.opts:
+            kernel.apply(opt)
+    except (WeftError, ValueError, TypeError, KeyError):  # of another version of weft
+        return None
+    return plan
+
+
+def plan_data(plan: Plan) -> list[Any]:
+    """A plan as data for JSON."""
     return [plan.prepared, list(map(astuple, plan.opts))]
 
 
@@ -109,8 +122,8 @@ def _plan_of(data: Any) -> Plan:
 
 
 def encoded(found: SearchResult) -> bytes:
-    tries = [[_plan_data(one.plan), one.seconds, one.because] for one in found.tries]
-    data = [_plan_data(found.best), _plan_data(found.heuristic), tries, found.notes, found.complete]
+    tries = [[plan_data(one.plan), one.seconds, one.because] for one in found.tries]
+    data = [plan_data(found.best), plan_data(found.heuristic), tries, found.notes, found.complete]
     return json.dumps(data, separators=(",", ":")).encode()
 
 

@@ -45,6 +45,9 @@ COMMANDS: dict[str, Command] = {
         "keep schedules and kernels, make them again elsewhere",
     ),
     "run": Command("weft.tools.commands.run", "run an ONNX model, time it, compare it"),
+    "tune": Command(
+        "weft.tools.commands.tune", "measure this machine, and search for faster kernels"
+    ),
     "viz": Command("weft.tools.commands.viz", "run a program, make a page that shows how"),
 }
 

@@ -6,7 +6,7 @@ compiler and asks it once what it knows (the answers are kept on disk); importin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from weft.plugin import (
     Allocator,
@@ -16,6 +16,7 @@ from weft.plugin import (
     DeviceFamily,
     DeviceId,
     Launch,
+    MachineFact,
     hookimpl,
 )
 from weft_cpu_clang.allocator import ProcessAllocator
@@ -27,6 +28,7 @@ from weft_cpu_clang.renderer import clang_renderer
 from weft_cpu_clang.runner import FunctionRunner, parts_of
 from weft_cpu_clang.threads import pool, wanted
 from weft_cpu_clang.toolchain import Toolchain, find_toolchain
+from weft_cpu_clang.tuning import measure, tuning_of
 from weft_simd import choose, passes
 
 weft_api = (1, 0)
@@ -39,7 +41,9 @@ class Processor(Device):
     """
 
     def __init__(self, id: DeviceId, toolchain: Toolchain, threads: int = 1) -> None:
-        super().__init__(id, describe(toolchain), passes=passes, choose=choose)
+        tuning = tuning_of(toolchain, threads)
+        can = describe(toolchain, tuning.machine)
+        super().__init__(id, can, passes=passes, choose=choose, tuning=tuning)
         self.toolchain = toolchain
         self.threads = threads
 
@@ -62,6 +66,13 @@ def weft_offline(arch: str) -> Device | None:
     """A processor to generate code for: x86-64, x86-64-v3, x86-64-v4 or aarch64."""
     toolchain = offline_toolchain(arch)
     return None if toolchain is None else Processor(DeviceId("CPU", arch), toolchain)
+
+
+@hookimpl
+def weft_measure(device: Processor) -> Iterator[MachineFact] | None:
+    """The clock, multiply-adds, and each cache of this processor."""
+    compute = device.capabilities.compute
+    return None if compute is None else measure(device.toolchain, compute.machine)
 
 
 @hookimpl

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -22,9 +22,9 @@ from weft.plugin import (
 )
 from weft_cpu_clang.caches import last_cache, this_machine
 from weft_cpu_clang.levels import NATIVE
-from weft_cpu_clang.processors import pipes_of, throughputs
 from weft_cpu_clang.threads import wanted
 from weft_cpu_clang.toolchain import Facts, Toolchain
+from weft_cpu_clang.tuning import machine_model
 
 MAX_BUFFERS = 1000
 """A foreign function takes 1024 arguments; some are left for variables."""
@@ -48,8 +48,8 @@ _PAIR_DOTS = {
 }
 
 
-def describe(toolchain: Toolchain) -> Capabilities:
-    """Capabilities of this processor with this compiler."""
+def describe(toolchain: Toolchain, measured: Mapping[str, float] | None = None) -> Capabilities:
+    """Capabilities of this processor with this compiler. measured: fields of the machine model."""
     facts = toolchain.facts
     known = set(COMMON_DTYPES)
     if facts.half:
@@ -70,7 +70,7 @@ def describe(toolchain: Toolchain) -> Capabilities:
         vector_bytes=facts.vector_bytes,
         wide_indices=True,
         cache_bytes=last_cache() if facts.flags else 0,
-        machine=_machine(facts),
+        machine=_machine(facts, measured or {}),
         vector_registers=facts.vector_registers,
         read_streams=1 if facts.cross_page_prefetch or not facts.vector_bytes else READ_STREAMS,
         graph_from=1,  # a table is quicker than a call with arguments
@@ -85,12 +85,10 @@ def describe(toolchain: Toolchain) -> Capabilities:
     )
 
 
-def _machine(facts: Facts) -> MachineModel:
+def _machine(facts: Facts, measured: Mapping[str, float]) -> MachineModel:
     """The model of the processor that code is generated for: caches of this one where it is the
-    same, throughputs by its registers and its name."""
-    model = this_machine() if facts.flags else MachineModel()
-    pipes = pipes_of(facts.processor, facts.vector_bytes)
-    return replace(model, throughputs=throughputs(pipes, facts.vector_bytes, facts.fused))
+    same, throughputs by its registers and its name, and what was measured."""
+    return machine_model(this_machine() if facts.flags else MachineModel(), facts, measured)
 
 
 def target_name(toolchain: Toolchain) -> str:
