@@ -25,8 +25,8 @@ OLD_HOOK = Deprecation("weft_offline", (1, 1), "weft_open")
 OLD_NAME = Deprecation("Handles", (1, 1), "Allocator")
 
 
-def test_there_are_nine_hooks_each_explained_and_typed():
-    assert len(HOOKS) == 9
+def test_every_hook_is_explained_and_typed():
+    assert HOOKS
     for name, function in HOOKS.items():
         assert function.__doc__, name
         signature = inspect.signature(function)
