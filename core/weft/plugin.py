@@ -1,6 +1,6 @@
 """The plugin API: every name that a device plugin needs, and the only module that it may import.
 
-A plugin is a module that defines ``weft_api = (1, 0)`` and implements hooks of
+A plugin is a module that defines ``weft_api = (1, 1)`` and implements hooks of
 ``weft.device.hookspecs`` marked with ``@hookimpl``. The entry-point group ``weft.devices`` of its
 package lists the module by its family::
 
@@ -37,6 +37,7 @@ from weft.device import (
     Allocator,
     BufferHints,
     Capabilities,
+    CollectiveRunner,
     CompiledProgram,
     Compiler,
     ComputeCaps,
@@ -54,6 +55,7 @@ from weft.device import (
     MachineFact,
     MachineModel,
     MemoryCaps,
+    OpenDevice,
     Renderer,
     Runner,
     SettableGraph,
@@ -62,9 +64,11 @@ from weft.device import (
     Throughput,
     Tuning,
     access_widths,
+    set_mesh_devices,
 )
 from weft.device.hookspecs import API_VERSION, hookimpl, successor_of
 from weft.device.packed_dot import PairDot
+from weft.device.registry import open as open_device
 from weft.device.registry import register, unregister
 from weft.render import (
     CDialect,
@@ -75,7 +79,7 @@ from weft.render import (
     SourceUsage,
     VectorStyle,
 )
-from weft.uop import AxisKind, GroupOp, Ops, PatternMatcher, UOp, UPat
+from weft.uop import AxisKind, Collective, CollectiveKind, GroupOp, Ops, PatternMatcher, UOp, UPat
 from weft.uop.args import ASYNC, PREFETCH_L2, PREFETCH_STREAM, PREFETCHES
 
 if TYPE_CHECKING:
@@ -166,6 +170,9 @@ __all__ = [
     "Capabilities",
     "CapabilityError",
     "CompileError",
+    "Collective",
+    "CollectiveKind",
+    "CollectiveRunner",
     "CompiledProgram",
     "Compiler",
     "ComputeCaps",
@@ -196,6 +203,7 @@ __all__ = [
     "MachineModel",
     "MaskedLoad",
     "MemoryCaps",
+    "OpenDevice",
     "Ops",
     "Opt",
     "OptError",
@@ -252,6 +260,7 @@ __all__ = [
     "max_trip_count",
     "may_pack",
     "nodes_of",
+    "open_device",
     "opens_loops",
     "prod",
     "ranges_of",
@@ -260,6 +269,7 @@ __all__ = [
     "replace_pass",
     "rewrite_once",
     "round_up",
+    "set_mesh_devices",
     "settings",
     "shape_of",
     "shifted_left",

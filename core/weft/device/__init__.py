@@ -26,11 +26,13 @@ from weft.device.catalogue import catalogue
 from weft.device.discovery import Plugin, PluginState, family_names, installed_plugins
 from weft.device.identity import FIRST, DeviceFamily, DeviceId, Placement, ordinal
 from weft.device.machine import MachineFact, MachineModel, Throughput
+from weft.device.mesh import Mesh, P, set_mesh_devices
 from weft.device.open_device import OpenDevice
 from weft.device.parts import (
     NO_HINTS,
     Allocator,
     BufferHints,
+    CollectiveRunner,
     Compiler,
     Device,
     Dims,
@@ -53,6 +55,7 @@ __all__ = [
     "Buffer",
     "BufferHints",
     "Capabilities",
+    "CollectiveRunner",
     "CompiledProgram",
     "Compiler",
     "ComputeCaps",
@@ -71,7 +74,9 @@ __all__ = [
     "MachineFact",
     "MachineModel",
     "MemoryCaps",
+    "Mesh",
     "OpenDevice",
+    "P",
     "Placement",
     "Plugin",
     "PluginState",
@@ -92,6 +97,7 @@ __all__ = [
     "numpy_dtype",
     "ordinal",
     "registry",
+    "set_mesh_devices",
     "storage",
     "transfer",
     "usage",

@@ -131,6 +131,9 @@ class MemoryCaps:
     :param resident: whether it counts as memory in use.
     :param max_allocation: the largest single allocation in bytes.
     :param link_group: devices with equal groups can copy to each other without the host.
+    :param collective_group: devices with equal groups exchange values by ``weft_collective``.
+    :param addressable: whether this process reads, writes and computes there. Memory of other
+        processes of one program is not addressable: kernels of such a device are not run here.
     """
 
     alignment: int | None = 1
@@ -139,12 +142,15 @@ class MemoryCaps:
     resident: bool = True
     max_allocation: int | None = None
     link_group: str | None = None
+    collective_group: str | None = None
+    addressable: bool = True
 
     def __post_init__(self) -> None:
         check(
             self, alignment=whole(1, optional=True), cheap_windows=one(bool), persistent=one(bool),
             resident=one(bool), max_allocation=whole(1, optional=True),
-            link_group=one(str, optional=True),
+            link_group=one(str, optional=True), collective_group=one(str, optional=True),
+            addressable=one(bool),
         )  # fmt: skip
 
 

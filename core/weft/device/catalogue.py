@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from weft.device import registry
 from weft.device.discovery import family_names
+from weft.device.mesh import Mesh, make_mesh
 from weft.device.open_device import OpenDevice
 
 
@@ -51,6 +52,19 @@ class Catalogue:
         """
         opened = registry.current().opened() if name is None else [registry.open(name)]
         return sum(device.release() for device in opened)
+
+    def mesh(self, *axes: tuple[str, int], devices: Sequence[str] | None = None) -> Mesh:
+        """Devices in a grid with named axes, for `Tensor.shard`.
+
+        :param axes: (name, number of devices) per axis.
+        :param devices: device strings in row-major order; None: one per rank of a program of
+            several processes, else the first devices of the default family.
+        :raises ArgumentError: if there are not as many devices as places.
+
+        >>> Device.mesh(("data", 2), devices=("REF:1", "REF:2"))
+        Mesh(data=2; REF:1, REF:2)
+        """
+        return make_mesh(axes, devices)
 
     def __iter__(self) -> Iterator[str]:
         """The families of the installed plugins. Imports none of them."""

@@ -52,6 +52,7 @@ PARTS: dict[str, Mapping[str, Callable[[Any], bool]]] = {
     "weft_compiler": {"compile": callable, "fingerprint": _is_text},
     "weft_runner": _RUNNER,
     "weft_graph": _RUNNER,
+    "weft_collective": _RUNNER,
 }
 """By hook, the attributes that the part it returns must have, and what each must be."""
 
@@ -112,6 +113,19 @@ class HookCalls:
         if hook == "weft_allocator":
             return _of_kind(hook, answer, Allocator)
         return None if answer is None else _with_attributes(hook, answer)
+
+    def collective(self, plugins: Sequence[object], devices: Sequence[Device], **of: Any) -> Any:
+        """What carries out a collective; None if no plugin does."""
+        hook = "weft_collective"
+        answer = self._guarded(hook, str(devices[0].id), plugins, devices=devices, **of)
+        return None if answer is None else _with_attributes(hook, answer)
+
+    def schedule(
+        self, plugins: Sequence[object], devices: Sequence[Device], items: Sequence[str]
+    ) -> None:
+        """Have the plugins check a schedule."""
+        named = str(devices[0].id)
+        self._guarded("weft_schedule", named, plugins, devices=devices, items=items)
 
     def measure(self, plugins: Sequence[object], device: Device) -> Iterator[MachineFact]:
         """What a plugin measures of the machine of a device, one after the other."""

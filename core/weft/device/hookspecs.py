@@ -24,12 +24,22 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 if TYPE_CHECKING:
+    from weft.base.dtype import DType
     from weft.device.identity import DeviceFamily, DeviceId
     from weft.device.machine import MachineFact
-    from weft.device.parts import Allocator, Compiler, Device, GraphRunner, Renderer, Runner
+    from weft.device.parts import (
+        Allocator,
+        CollectiveRunner,
+        Compiler,
+        Device,
+        GraphRunner,
+        Renderer,
+        Runner,
+    )
     from weft.device.program import CompiledProgram, Launch
+    from weft.uop import Collective
 
-API_VERSION = (1, 0)
+API_VERSION = (1, 1)
 """Of the hooks and of what they exchange: a plugin's major must equal ours, its minor not exceed
 it."""
 
@@ -94,6 +104,21 @@ def weft_runner(device: Device, program: CompiledProgram) -> Runner | None:  # *
 def weft_graph(device: Device, launches: Sequence[Launch]) -> GraphRunner | None:
     """Bind launches (`ComputeCaps.graph_from` in a row at least) into one replayable submission;
     None to let the engine launch them one by one."""
+
+
+@hookspec(firstresult=True)
+def weft_collective(
+    devices: Sequence[Device], collective: Collective, dtype: DType
+) -> CollectiveRunner | None:
+    """Return what carries out a collective of devices of one ``MemoryCaps.collective_group``.
+    Called once per collective of a schedule, before the schedule runs."""
+
+
+@hookspec
+def weft_schedule(devices: Sequence[Device], items: Sequence[str]) -> None:
+    """Check a schedule before it runs, if some of its devices are not addressable: processes that
+    run one program must have equal schedules. `items` has a line per item, in order. Raise
+    DeviceError where they differ."""
 
 
 # ---- deprecation ---------------------------------------------------------------------------------

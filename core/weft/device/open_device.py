@@ -22,11 +22,21 @@ from weft.device.capabilities import Capabilities, ComputeCaps, Target
 from weft.device.hook_calls import HookCalls
 from weft.device.identity import DeviceFamily, DeviceId
 from weft.device.machine import MachineFact
-from weft.device.parts import Allocator, Compiler, Device, GraphRunner, Renderer, Runner
+from weft.device.parts import (
+    Allocator,
+    CollectiveRunner,
+    Compiler,
+    Device,
+    GraphRunner,
+    Renderer,
+    Runner,
+)
 from weft.device.pool import Pool
 
 if TYPE_CHECKING:
+    from weft.base.dtype import DType
     from weft.device.program import CompiledProgram, Launch
+    from weft.uop import Collective
 
 
 class OpenDevice:
@@ -140,6 +150,28 @@ class OpenDevice:
     def graph(self, launches: Sequence[Launch]) -> GraphRunner | None:
         """Bind launches into one submission; None where they must be launched one by one."""
         return self._part("weft_graph", launches=launches)
+
+    def collective(
+        self, devices: Sequence[Device], collective: Collective, dtype: DType
+    ) -> CollectiveRunner:
+        """What carries out a collective of devices of this family.
+
+        :raises CapabilityError: if no plugin of the family does.
+        """
+        of = {"collective": collective, "dtype": dtype}
+        runner = self._calls.collective(self._plugins, devices, **of)
+        if runner is None:
+            raise CapabilityError(
+                "no plugin carries out this collective",
+                asked=f"{collective.kind} of {dtype} on {self.name}",
+                because=f"no plugin of family {self.id.family} implements weft_collective for it",
+                try_="declare MemoryCaps(collective_group=None): copies do the same",
+            )
+        return runner
+
+    def compare_schedule(self, devices: Sequence[Device], items: Sequence[str]) -> None:
+        """Have its plugin compare a schedule with those of other processes."""
+        self._calls.schedule(self._plugins, devices, items)
 
     def _part(self, hook: str, **arguments: Any) -> Any:
         return self._calls.part(hook, self._plugins, self.device, **arguments)

@@ -257,6 +257,17 @@ class GraphRunner(Protocol):
         ...
 
 
+class CollectiveRunner(Protocol):
+    """Carries out one collective of the devices that it was made for."""
+
+    def __call__(self, outputs: Sequence[Any], inputs: Sequence[Any]) -> None:
+        """Fill the handles of the results from those of the given values, one of each per device.
+
+        It returns when the results of addressable devices may be read.
+        """
+        ...
+
+
 @runtime_checkable
 class SettableGraph(GraphRunner, Protocol):
     """A graph whose arguments are set one by one, so that unchanged arguments cost no time."""

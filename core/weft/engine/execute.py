@@ -10,12 +10,13 @@ from weft.base.settings import settings
 from weft.device import Buffer, registry
 from weft.engine.capture import recording
 from weft.engine.lower_items import ExecItem, lower_schedule_item
+from weft.engine.process_group import compare_schedules, is_local
 from weft.engine.programs import prepare
 from weft.engine.report import report_intermediates, report_schedule
 from weft.engine.runners import ViewRunner
 from weft.engine.stats import stats
 from weft.schedule import Layout, ScheduleItem
-from weft.uop import Ops, UOp
+from weft.uop import Ops, UOp, sharding_seen
 
 
 def lower_schedule(
@@ -23,7 +24,14 @@ def lower_schedule(
 ) -> list[ExecItem]:
     """Compile all kernels before the first one runs, so that a compile error changes no memory."""
     items = list(items)
-    prepare((item.ast, item.bufs[0].device) for item in items if item.ast.op is Ops.SINK)
+    several = sharding_seen()
+    if several:
+        compare_schedules(items)
+    prepare(
+        (item.ast, item.bufs[0].device)
+        for item in items
+        if item.ast.op is Ops.SINK and (not several or is_local(item))
+    )
     return [lower_schedule_item(item, values) for item in items]
 
 

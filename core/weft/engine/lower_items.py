@@ -9,10 +9,17 @@ from typing import Any
 from weft.base.errors import WeftError
 from weft.base.provenance import describe
 from weft.base.settings import settings
-from weft.device import Buffer
+from weft.device import Buffer, registry
+from weft.engine.process_group import is_local
 from weft.engine.programs import program_for
 from weft.engine.report import report
-from weft.engine.runners import CopyRunner, KernelRunner, ViewRunner
+from weft.engine.runners import (
+    CollectiveStep,
+    CopyRunner,
+    KernelRunner,
+    RemoteKernel,
+    ViewRunner,
+)
 from weft.engine.stats import stats
 from weft.schedule import ScheduleItem
 from weft.uop import Ops, UOp
@@ -22,16 +29,20 @@ from weft.uop import Ops, UOp
 class ExecItem:
     """One runnable step: `prg` on `bufs`.
 
-    `prg.p.uops` is its linear program, `prg.p.src` its source.
+    `prg.p.uops` is its linear program, `prg.p.src` its source. is_local: whether this process has a
+    share in it.
     """
 
-    prg: KernelRunner | CopyRunner | ViewRunner
+    prg: KernelRunner | CopyRunner | CollectiveStep | RemoteKernel | ViewRunner
     bufs: tuple[Buffer, ...]
     metadata: tuple[Any, ...] = ()
     values: Mapping[UOp, int] = field(default_factory=dict[UOp, int])
+    is_local: bool = True
 
     def run(self, values: Mapping[UOp, int] | None = None, wait: bool = True) -> float | None:
         """Run it; seconds that it took when `wait`, else None."""
+        if not self.is_local:
+            return None
         seconds = self.prg(self.bufs, self.values if values is None else values, wait)
         self._count(seconds)
         if settings.DEBUG >= 2:
@@ -44,6 +55,11 @@ class ExecItem:
         if isinstance(self.prg, KernelRunner):
             program = self.prg.p.program
             return program.outs, program.ins
+        if isinstance(self.prg, RemoteKernel):
+            return self.prg.places
+        if isinstance(self.prg, CollectiveStep):
+            count = self.prg.ast.arg.devices
+            return tuple(range(count)), tuple(range(count, 2 * count))
         return (0,), (1,)
 
     def _count(self, seconds: float | None) -> None:
@@ -53,7 +69,7 @@ class ExecItem:
             if isinstance(estimates.ops, int) and isinstance(estimates.bytes, int):
                 stats.ops += estimates.ops
                 stats.bytes += estimates.bytes
-        elif isinstance(self.prg, CopyRunner):
+        elif isinstance(self.prg, (CopyRunner, CollectiveStep)):
             stats.copies += 1
             stats.bytes += self.bufs[0].nbytes
         if seconds is not None:
@@ -65,9 +81,15 @@ def lower_schedule_item(item: ScheduleItem, values: Mapping[UOp, int] | None = N
     Tensor methods that the kernel computes, and where they were called."""
     known = values or {}
     if item.ast.op is Ops.COPY:
-        return ExecItem(CopyRunner(), item.bufs, item.metadata, known)
+        return ExecItem(CopyRunner(), item.bufs, item.metadata, known, is_local(item))
+    if item.ast.op is Ops.COLLECTIVE:
+        devices = [registry.open(buffer.device) for buffer in item.outputs]
+        step = CollectiveStep(item.ast, devices)
+        return ExecItem(step, item.bufs, item.metadata, known, is_local(item))
     if item.ast.op is Ops.BUFFER_VIEW:
         return ExecItem(ViewRunner(), item.bufs, item.metadata, known)
+    if not is_local(item):
+        return ExecItem(RemoteKernel(item.ast), item.bufs, item.metadata, known, False)
     try:
         kernel = program_for(item.ast, item.bufs[0].device)
     except WeftError as error:

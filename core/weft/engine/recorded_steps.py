@@ -21,7 +21,8 @@ from typing import Any
 
 from weft.device import Buffer, registry
 from weft.engine.lower_items import ExecItem
-from weft.engine.runners import KernelRunner, ViewRunner
+from weft.engine.process_group import is_addressable
+from weft.engine.runners import CollectiveStep, KernelRunner, RemoteKernel, ViewRunner
 from weft.uop import UOp
 
 INPUT, OUTPUT, INTERMEDIATE, CONSTANT = "input", "output", "intermediate", "constant"
@@ -152,7 +153,9 @@ class Recorded:
         needed: set[int] = set()
         for step in reversed(steps):
             written = [step.arguments[place].memory for place in step.written]
-            if all(m.kind is INTERMEDIATE and id(m) not in needed for m in written):
+            if not is_exchange(step) and all(
+                m.kind is INTERMEDIATE and id(m) not in needed for m in written
+            ):
                 for memory in written:
                     memory.writes -= 1
                 for place in step.read:
@@ -173,6 +176,7 @@ class Recorded:
                 all(_is_constant(m, changing) for m in read)
                 and all(m.kind is INTERMEDIATE and m.writes == 1 for m in written)
                 and self._dynamic.isdisjoint(variables(step.item))
+                and not is_exchange(step)
             )
             if not constant:
                 left.append(step)
@@ -201,7 +205,9 @@ class Recorded:
         lines: list[Any] = []
         for step in self.recorded:
             item = step.item
-            what = item.prg if isinstance(item.prg, KernelRunner) else "copy"
+            what: Any = item.prg if isinstance(item.prg, KernelRunner) else "copy"
+            if isinstance(item.prg, (CollectiveStep, RemoteKernel)):
+                what = item.prg.ast
             places = tuple(
                 (numbers.setdefault(id(a.memory), len(numbers)), a.memory.kind, a.memory.place,
                  a.window)
@@ -252,6 +258,13 @@ def _is_constant(memory: Memory, changing: frozenset[int]) -> bool:
     if memory.kind is not CONSTANT or memory.writes or id(memory.buffer) in changing:
         return False
     return not registry.capabilities(memory.buffer.device).memory.persistent
+
+
+def is_exchange(step: Step) -> bool:
+    """Whether other processes take part in a step."""
+    if isinstance(step.item.prg, CollectiveStep):
+        return True
+    return not all(is_addressable(argument.memory.buffer.device) for argument in step.arguments)
 
 
 def variables(item: ExecItem) -> frozenset[UOp]:

@@ -37,7 +37,7 @@ from weft.engine.recorded_steps import (
     Step,
 )
 from weft.engine.recorded_steps import variables as _variables
-from weft.engine.runners import KernelRunner, concrete
+from weft.engine.runners import CollectiveStep, KernelRunner, concrete
 from weft.engine.stats import stats
 from weft.schedule import Layout, Lifetime, plan_memory
 from weft.uop import UOp
@@ -164,6 +164,7 @@ class Replay(Recorded):
                 else arenas[spot.arena].view(buffer.size, buffer.dtype, spot.start)
             )
         self._fixed = fixed
+        self.steps = [step for step in self.steps if step.item.is_local]
         self._lists = [self._arguments_of(step, fixed) for step in self.steps]
         self._values: dict[UOp, int] = {}
         self._launches = self._make_launches()
@@ -213,7 +214,7 @@ class Replay(Recorded):
         Positions that change are noted."""
         prg = step.item.prg
         is_kernel = isinstance(prg, KernelRunner)
-        slots = prg.slots if isinstance(prg, KernelRunner) else (0, 1)
+        slots = prg.slots if isinstance(prg, KernelRunner) else range(len(step.arguments))
         made: list[Any] = [None] * len(slots)
         for index, slot in enumerate(slots):
             argument = step.arguments[slot]
@@ -249,7 +250,7 @@ class Replay(Recorded):
                 self._with_values.append((len(launches), number))
                 launches.append(lambda: None)
             else:
-                launches.append(partial(_copy, self._lists[number]))
+                launches.append(_exchange(step.item.prg, self._lists[number]))
         return launches + self._launch_row(row)
 
     def _device_of(self, number: int) -> OpenDevice:
@@ -469,6 +470,13 @@ def _item_getter(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, 
     if len(places) > 1:
         return itemgetter(*places)
     return lambda items: tuple([items[place] for place in places])
+
+
+def _exchange(prg: Any, buffers: list[Buffer]) -> Callable[[], Any]:
+    """The call of a step without a kernel."""
+    if isinstance(prg, CollectiveStep):
+        return partial(prg, buffers, {}, False)
+    return partial(_copy, buffers)
 
 
 def _copy(buffers: list[Buffer]) -> None:

@@ -10,7 +10,8 @@ from weft.base.arguments import kind_of
 from weft.base.errors import ArgumentError
 from weft.base.interrupts import let_through
 from weft.device import Buffer, CompiledProgram, OpenDevice, Runner, transfer
-from weft.uop import UOp
+from weft.schedule.item import stored_slots
+from weft.uop import Ops, UOp
 
 
 def concrete(size: tuple[Any, ...] | None, values: Mapping[UOp, int]) -> tuple[int, ...] | None:
@@ -93,6 +94,59 @@ class CopyRunner:
         started = perf_counter()
         transfer.copy(bufs[0], bufs[1])
         return perf_counter() - started
+
+
+class CollectiveStep:
+    """An exchange among the devices of a group. The results come first in its buffers.
+
+    ast: the COLLECTIVE node, without sources.
+    """
+
+    is_kernel = False
+    p = None
+
+    def __init__(self, ast: UOp, devices: Sequence[OpenDevice]) -> None:
+        self.ast = ast
+        self.name: str = ast.arg.kind
+        self.device = devices[0]
+        self.runner = self.device.collective([d.device for d in devices], ast.arg, ast.dtype)
+
+    def __call__(
+        self, bufs: Sequence[Buffer], values: Mapping[UOp, int], wait: bool
+    ) -> float | None:
+        """Seconds that the exchange took."""
+        started = perf_counter()
+        handles = [buffer.handle for buffer in bufs]
+        count = self.ast.arg.devices
+        try:
+            self.runner(handles[:count], handles[count:])
+        except Exception as error:
+            let_through(error)
+            self.device.failed(f"the collective {self.name}", error)
+        return perf_counter() - started
+
+
+class RemoteKernel:
+    """A kernel that another process runs. Calling it does nothing."""
+
+    is_kernel = False
+    name = "remote kernel"
+    p = None
+
+    def __init__(self, ast: UOp) -> None:
+        self.ast = ast
+
+    @property
+    def places(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The slots that it writes and those that it reads."""
+        reads = (u.src[0].base.arg for u in self.ast.toposort() if u.op is Ops.LOAD)
+        return tuple(sorted(stored_slots(self.ast))), tuple(sorted(set(reads)))
+
+    def __call__(
+        self, bufs: Sequence[Buffer], values: Mapping[UOp, int], wait: bool
+    ) -> float | None:
+        """Do nothing."""
+        return None
 
 
 class ViewRunner:

@@ -36,6 +36,17 @@ class ScheduleContext:
         """Whether a device runs kernels."""
         return self.capabilities(device).compute is not None
 
+    def has_collectives(self, devices: tuple[str, ...]) -> bool:
+        """Whether devices exchange values by collectives of their own."""
+        groups = {self.capabilities(device).memory.collective_group for device in devices}
+        return len(groups) == 1 and None not in groups
+
+    def addressable_place(self, devices: tuple[str, ...]) -> int | None:
+        """The number of the first of several devices that this process can read; None where it
+        can read all of them."""
+        able = [self.capabilities(device).memory.addressable for device in devices]
+        return able.index(True) if True in able and False in able else None
+
     def is_parallel(self, device: str) -> bool:
         """Whether a device spreads one kernel over many work items, or over threads."""
         compute = self.capabilities(device).compute

@@ -11,6 +11,7 @@ read.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -59,6 +60,10 @@ def create_kernels(uses: Uses, groups: Iterable[Group], ctx: ScheduleContext) ->
     for group in groups:
         if len(group.members) == 1:
             (node,) = group.members
+            if node.op is Ops.COLLECTIVE:
+                if node not in stored:
+                    stored.update(_exchange(node, stored))
+                continue
             stored[node] = _single_kernel(node, stored, ctx)
         elif (together := _fused_kernel(group, stored, ctx)) is not None:
             stored.update(together)
@@ -87,6 +92,24 @@ def _single_kernel(node: UOp, stored: dict[UOp, UOp], ctx: ScheduleContext) -> U
             try_="make a copy of the value first:\n  - a += a.T\n  + a += a.T.contiguous()",
         )
     return alone[node]
+
+
+def _exchange(node: UOp, stored: dict[UOp, UOp]) -> dict[UOp, UOp]:
+    """The stored nodes of all results of the collective that `node` is a result of.
+
+    All devices take part, also those whose result nothing reads.
+    """
+    *given, _ = node.src
+    results = [
+        UOp(Ops.COLLECTIVE, node.dtype, (*given, UOp(Ops.DEVICE, arg=part.device)),
+            replace(node.arg, place=place))
+        for place, part in enumerate(given)
+    ]  # fmt: skip
+    memory = [UOp.new_buffer(one.device, int(one.size), one.dtype) for one in results]
+    sources = [_stored_source(source, stored) for source in given]
+    ast = UOp(Ops.COLLECTIVE, node.dtype, (), replace(node.arg, place=None))
+    kernel = UOp(Ops.KERNEL, src=(*memory, *sources), arg=Kernel(ast, provenance_of([node])))
+    return {one: UOp(Ops.ASSIGN, one.dtype, (to, kernel)) for one, to in zip(results, memory)}
 
 
 def _written_by(node: UOp, ast: UOp, memory: UOp, source: UOp) -> UOp:

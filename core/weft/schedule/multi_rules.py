@@ -14,6 +14,12 @@ from typing import Any
 
 from weft.base.errors import DeviceError, ScheduleError
 from weft.schedule.allreduce import all_reduce, reduce_scatter
+from weft.schedule.collectives import (
+    all_reduced,
+    applies,
+    reduce_scattered,
+    resharded_by_collective,
+)
 from weft.schedule.context import ScheduleContext
 from weft.schedule.metadata import made_at
 from weft.schedule.movement_lists import has_expand, is_whole, transfer_moves
@@ -101,7 +107,7 @@ class _Partitioner:
             return found
         if found.shard.axis is not None and (shard.axis is None or has_expand(node)):
             found = self.whole(node)
-        return resharded(found, node.shape, found.devices, shard)
+        return self._relaid(found, node.shape, found.devices, shard)
 
     def whole(self, node: UOp) -> Sharded:
         """All of `node` on each of its devices. Expands are applied after the copy."""
@@ -110,10 +116,20 @@ class _Partitioner:
             return known
         below = node.base if has_expand(node) else node
         found = self.found[below]
-        result = resharded(found, below.shape, found.devices, EVERYWHERE)  # type: ignore[union-attr]
+        result = self._relaid(found, below.shape, found.devices, EVERYWHERE)  # type: ignore[union-attr, arg-type]
         result = result.each(lambda part: transfer_moves(node, below, part))
         self.everywhere[node] = result
         return result
+
+    def _relaid(
+        self, found: Sharded, shape: tuple[Any, ...], devices: tuple[str, ...], shard: Shard
+    ) -> Sharded:
+        """The same value with another layout: by a collective if the devices have them."""
+        if devices == found.devices and shard != found.shard and self.ctx.has_collectives(devices):
+            made = resharded_by_collective(found, shape, shard)
+            if made is not None:
+                return made
+        return resharded(found, shape, devices, shard)
 
     # ---- rules: one per kind of node ----------------------------------------------------------
 
@@ -190,6 +206,9 @@ class _Partitioner:
             return made
         if all(0 not in part.shape for part in found.parts):
             self.partial[node] = made
+        if applies(made.parts) and applies(found.parts) and self.ctx.has_collectives(found.devices):
+            totals = all_reduced(node.arg.op, made.parts, found.devices)
+            return Sharded(totals, found.devices)
         return _all_reduced(node.arg.op, found, made.parts)
 
     def copy(self, node: UOp) -> Found:
@@ -210,7 +229,7 @@ class _Partitioner:
         everywhere = shard.axis is None and target == found.devices
         if found.shard.axis is not None and (everywhere or has_expand(source)):
             found = self.whole(source)
-        return resharded(found, node.shape, target, shard)
+        return self._relaid(found, node.shape, target, shard)
 
     def _scattered(self, source: UOp, target: tuple[str, ...], shard: Shard) -> Sharded | None:
         """A reduce over the cut axis with a cut result: a reduce-scatter sends what is kept."""
@@ -219,9 +238,16 @@ class _Partitioner:
         if found is None or shard.axis is None or found.devices != target or has_expand(source):
             return None
         moved = found.each(lambda part: transfer_moves(source, below, part))
-        return Sharded(reduce_scatter(below.arg.op, moved.parts, target, shard), target, shard)
+        together = applies(moved.parts) and self.ctx.has_collectives(target)
+        reduced = reduce_scattered if together else reduce_scatter
+        return Sharded(reduced(below.arg.op, moved.parts, target, shard), target, shard)
 
     def _gathered(self, node: UOp, source: UOp, found: Sharded, target: str) -> UOp:
+        own = self.ctx.addressable_place(found.devices)
+        if own is not None and target not in found.devices:
+            # every process reads the part that it holds
+            everywhere = found if found.shard.axis is None else self.whole(source)
+            return node.over((everywhere.parts[own].contiguous(), node.src[1]))
         if self.ctx.computes(target):
             return gathered(found, source.shape, target)
         # what only stores cannot join parts

@@ -31,7 +31,8 @@ _MOST_PATTERNS = 64
 
 
 class Step(NamedTuple):
-    """One thing to run: a kernel's AST (or COPY, or BUFFER_VIEW) and the numbers of its memory."""
+    """One thing to run: a kernel's AST (or COPY, COLLECTIVE, BUFFER_VIEW), and the numbers of its
+    memory."""
 
     ast: UOp
     memory: tuple[int, ...]
@@ -174,11 +175,12 @@ class ScheduleTemplate:
 
     def _lifetimes(self, kept: set[int]) -> list[Lifetime]:
         """The lifetimes of memory that no tensor holds. A view counts for the owner of its bytes.
-        Memory of a copy between devices is in use to the end."""
+        Memory of an exchange between devices is in use to the end."""
         first: dict[int, int] = {}
         last: dict[int, int] = {}
         for time, step in enumerate(self.steps):
-            end = len(self.steps) if step.ast.op is Ops.COPY else time
+            between = step.ast.op is Ops.COPY or step.ast.op is Ops.COLLECTIVE
+            end = len(self.steps) if between else time
             for number in step.memory:
                 owner = self._bases(number)[-1]
                 if owner >= self.given and owner not in kept:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.base.dtype import ImageDType, PtrDType, dtypes
-from weft.uop import BufferView, GroupOp, Kernel, Ops, Reduce, Shard, UOp, Window
+from weft.uop import BufferView, Collective, GroupOp, Kernel, Ops, Reduce, Shard, UOp, Window
 
 _SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
 _IDENTITY = GroupOp.Identity | {Ops.CONTIGUOUS}
@@ -136,6 +136,17 @@ def _kernel(node: UOp) -> str | None:
     return None if isinstance(node.arg, Kernel) else "its arg is not a Kernel"
 
 
+def _collective(node: UOp) -> str | None:
+    if not isinstance(node.arg, Collective) or not isinstance(node.arg.place, int):
+        return "its arg is not a Collective with a place"
+    *parts, device = node.src
+    if device.op is not Ops.DEVICE or len(parts) != node.arg.devices:
+        return f"it has {len(parts)} parts for {node.arg.devices} devices and a DEVICE"
+    shapes = [part.shape for part in parts]
+    expected = [(node.arg.input_size(place),) for place in range(len(parts))]
+    return None if shapes == expected else f"its parts have the shapes {shapes}, not {expected}"
+
+
 def _buffer_view(node: UOp) -> str | None:
     return None if isinstance(node.arg, BufferView) else "its arg is not a BufferView"
 
@@ -146,6 +157,7 @@ _CHECKS: dict[Ops, Callable[[UOp], str | None]] = {
     Ops.COPY: _copy,
     Ops.KERNEL: _kernel,
     Ops.BUFFER_VIEW: _buffer_view,
+    Ops.COLLECTIVE: _collective,
     Ops.MSTACK: _stack,
     Ops.MULTI: _multi,
     Ops.MSELECT: _select,

@@ -74,7 +74,8 @@ class MixinMethods:
     # indices, writes, placement
     assign = clone = contiguous = detach = full_like = gather = index_select = ones_like = cast
     put = rand_like = realize = scatter = scatter_reduce = searchsorted = shard_like = take = cast
-    to = zeros_like = _cut_like = _deviation = _expanded = _take = _with_flag = cast
+    shard = to = zeros_like = _cut_like = _deviation = _expanded = _take = _with_flag = cast
+    _readable = cast
 
     # ---- methods with another result ----------------------------------------------------------
 

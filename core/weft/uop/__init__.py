@@ -15,6 +15,7 @@ from weft.uop.args import (
     Window,
 )
 from weft.uop.bounds import bounds_of
+from weft.uop.collective import Collective, CollectiveKind
 from weft.uop.evaluate import exec_alu, identity_element
 from weft.uop.matcher import PatternMatcher
 from weft.uop.node import UOp, memo_slot, sint
@@ -38,10 +39,10 @@ from weft.uop.text import from_text, register_arg, to_text
 from weft.uop.tree import tree_text
 
 __all__ = [
-    "AxisKind", "BufferView", "GroupOp", "Kernel", "KernelInfo", "Ops", "PatternMatcher",
-    "RangeArg", "Reduce", "Row", "Shard", "UOp", "UPat", "Var", "Variable", "Window", "bounds_of",
-    "conjuncts", "device_of", "even_bounds", "exec_alu", "from_text", "graph_rewrite",
-    "identity_element", "laid_out", "memo_slot", "note_sharding", "parts_of", "provide",
-    "register_arg", "render", "rewrite_map", "sharding_seen", "sint", "stacked", "to_text",
-    "tree_text",
+    "AxisKind", "BufferView", "Collective", "CollectiveKind", "GroupOp", "Kernel", "KernelInfo",
+    "Ops", "PatternMatcher", "RangeArg", "Reduce", "Row", "Shard", "UOp", "UPat", "Var", "Variable",
+    "Window", "bounds_of", "conjuncts", "device_of", "even_bounds", "exec_alu", "from_text",
+    "graph_rewrite", "identity_element", "laid_out", "memo_slot", "note_sharding", "parts_of",
+    "provide", "register_arg", "render", "rewrite_map", "sharding_seen", "sint", "stacked",
+    "to_text", "tree_text",
 ]  # fmt: skip

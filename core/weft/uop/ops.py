@@ -114,6 +114,8 @@ class Ops(Member, int):
     WAIT = auto()  # arg: (n, name): until all but the last n groups of copies are complete
     DOT = auto()  # (words, words[, sum]): sum + products of what both hold, in lanes; arg: PairDot
     SHUFFLE = auto()  # the value of the lane of the warp whose number is XORed with arg
+    # between devices
+    COLLECTIVE = auto()  # (value, ..., DEVICE): its share of an exchange; arg: Collective
 
 
 class GroupOp:
@@ -143,6 +145,6 @@ class GroupOp:
     )
     Identity = frozenset({Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.FUSE, Ops.NOOP, Ops.CUSTOM_VJP})
     # schedule items that are carried out without a compiled program
-    Meta = frozenset({Ops.COPY, Ops.BUFFER_VIEW})
+    Meta = frozenset({Ops.COPY, Ops.BUFFER_VIEW, Ops.COLLECTIVE})
     Defines = frozenset({Ops.DEFINE_GLOBAL, Ops.DEFINE_LOCAL, Ops.DEFINE_REG})
     All = frozenset(Ops)

@@ -10,14 +10,15 @@ from weft.uop.ops import Ops
 
 @analysis("_device")
 def device_of(node: UOp) -> str | tuple[str, ...] | None:
-    """The device of a node: of its DEVICE leaf, of the target of a COPY, else of its sources.
+    """The device of a node: of its DEVICE leaf, of the target of a COPY or
+    COLLECTIVE, else of its sources.
 
     A sharded value has a tuple of devices, a constant without a device None.
     """
     if node.op is Ops.DEVICE:
         return node.arg
-    if node.op is Ops.COPY:
-        return device_of(node.src[1])
+    if node.op is Ops.COPY or node.op is Ops.COLLECTIVE:
+        return device_of(node.src[-1])
     if node.op is Ops.MSELECT:
         devices = device_of(node.src[0])
         part: int = node.arg

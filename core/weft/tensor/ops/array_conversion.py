@@ -51,7 +51,7 @@ class ArrayConversionMixin(TensorBase):
         if (recorder := recording()) is not None:
             recorder.refuse_reading(self.shape)
         if isinstance(self._uop.device, tuple):
-            return self.detach().to(self._uop.device[0])._settled()
+            return self.detach()._readable()._settled()
         if _is_read_elsewhere(self._uop):
             return self.detach().to(registry.canonical(None))._settled()
         if (self._requires_grad and not self.is_leaf) or _is_computed(self._uop):
@@ -77,7 +77,7 @@ class ArrayConversionMixin(TensorBase):
         if (recorder := recording()) is not None:
             recorder.refuse_reading(self.shape)
         if isinstance(self._uop.device, tuple):
-            return self.detach().to(self._uop.device[0])._at_its_values()
+            return self.detach()._readable()._at_its_values()
         storage = self._stored()._uop.base
         # its buffer holds the largest sizes; the elements are at the front
         count = prod(extents)

@@ -187,3 +187,7 @@ class DevicePlacementMixin(TensorBase):
     shard_like = sharding.shard_like
     _cut_like = sharding._cut_like
     shards = sharding.shards
+    local = sharding.local
+    full_tensor = sharding.full_tensor
+    from_local = classmethod(sharding.from_local)
+    _readable = sharding._readable

@@ -13,21 +13,29 @@ from typing import Any
 
 from weft.base.arguments import kind_of, shown
 from weft.base.errors import ArgumentError, ShapeError
-from weft.device import registry
+from weft.device import Mesh, P, registry
 from weft.schedule import layout_of
 from weft.tensor.alias import break_alias
 from weft.tensor.interop import moved, padded_to_largest
 from weft.tensor.protocol import TensorBase, TensorT, record
-from weft.uop import Ops, Shard, UOp, even_bounds
+from weft.uop import Ops, Shard, UOp, even_bounds, stacked
 
 
-def shard(self: TensorT, devices: Sequence[str], axis: int | None = None) -> TensorT:
+def shard(
+    self: TensorT,
+    devices: Sequence[str] | Mesh,
+    axis: int | P | None = None,
+    **mesh_axes: int,
+) -> TensorT:
     """The same value on several devices: split along `axis`; None: whole on each device.
 
     A sharded value gets the new layout with as few copies as possible. Gradients flow back to the
-    devices of self.
+    devices of self. On a `Mesh`, name the axis that each mesh axis splits: `data=0`, or
+    `P("data", None)`. In a program of several processes every process has the same value on a
+    device of its own, and takes its part of it.
 
-    :raises ArgumentError: if `devices` are no sequence of distinct devices.
+    :raises ArgumentError: if `devices` are no sequence of distinct devices, or no mesh with these
+        axes.
     :raises IndexingError: if there is no such axis.
     :raises UnknownDevice: if no installed plugin serves one of them.
 
@@ -37,17 +45,22 @@ def shard(self: TensorT, devices: Sequence[str], axis: int | None = None) -> Ten
     >>> (x * 2).tolist()
     [2, 4, 6, 8]
     """
-    return self._wrap(_laid_out(self, devices, axis))
+    return self._wrap(_laid_out(self, *_flat_layout(devices, axis, mesh_axes)))
 
 
-def shard_(self: TensorT, devices: Sequence[str], axis: int | None = None) -> TensorT:
+def shard_(
+    self: TensorT,
+    devices: Sequence[str] | Mesh,
+    axis: int | P | None = None,
+    **mesh_axes: int,
+) -> TensorT:
     """`shard` in place; a leaf that requires gradients stays one. Returns self.
 
     >>> x = Tensor([1, 2, 3, 4])
     >>> x.shard_(("REF:1", "REF:2")).device
     ('REF:1', 'REF:2')
     """
-    node = _laid_out(self, devices, axis)
+    node = _laid_out(self, *_flat_layout(devices, axis, mesh_axes))
     break_alias(self)
     self._replace_node(node)
     return self
@@ -117,6 +130,100 @@ def shards(self: TensorT) -> list[TensorT]:
             part = self.shrink(tuple(window))
         parts.append(part.to(name))
     return parts
+
+
+def local(self: TensorT) -> TensorT:
+    """The part of the first device that this process computes on; all of it on one device.
+
+    :raises ArgumentError: if it is on devices of other processes only.
+
+    >>> Tensor([1, 2, 3, 4]).shard(("REF:1", "REF:2"), axis=0).local().tolist()
+    [1, 2]
+    """
+    return self.shards()[_own_place(self)] if isinstance(self.device, tuple) else self
+
+
+def full_tensor(self: TensorT) -> TensorT:
+    """The whole value, on the first of its devices that this process computes on.
+
+    In a program of several processes every process calls it, and each gets the value.
+
+    :raises ArgumentError: if it is on devices of other processes only.
+
+    >>> Tensor([1, 2, 3, 4]).shard(("REF:1", "REF:2"), axis=0).full_tensor().device
+    'REF:1'
+    """
+    return self._readable() if isinstance(self.device, tuple) else self
+
+
+def from_local(
+    cls: type[TensorT], part: TensorT, mesh: Sequence[str] | Mesh, axis: int | None = None
+) -> TensorT:
+    """The tensor whose part on this process is `part`; those of the other processes have its shape.
+
+    Every process calls it with its own part. With devices of one process only, `part` is the part
+    of each device. axis: along which the parts follow each other; None: the parts are equal.
+
+    :raises ArgumentError: if the mesh has no device of this process.
+
+    >>> Tensor.from_local(Tensor([1, 2]), ("REF:1", "REF:2"), axis=0).tolist()
+    [1, 2, 1, 2]
+    """
+    devices, at = _flat_layout(mesh, axis, {})
+    target = registry.placement(tuple(devices))
+    if isinstance(target, str):
+        return part.to(target)
+    nodes: list[UOp] = []
+    for device in target:
+        if registry.capabilities(device).memory.addressable:
+            nodes.append(part.detach().to(device).contiguous().realize()._uop)
+        else:
+            memory = UOp.new_buffer(device, part.numel(), part._uop.dtype)
+            nodes.append(memory.reshape(part.shape))
+    extent = 0 if at is None else part.shape[at]
+    bounds = tuple(extent * place for place in range(len(target) + 1))
+    return cls._from_node(stacked(nodes, Shard() if at is None else Shard(at, bounds)))
+
+
+def _own_place(self: TensorBase) -> int:
+    devices = self.device
+    able = [registry.capabilities(name).memory.addressable for name in devices]
+    if True not in able:
+        raise ArgumentError(
+            "this process has no part of this tensor",
+            asked=f"the part of a tensor on {devices}",
+            because="these are devices of other processes",
+        )
+    return able.index(True)
+
+
+def _readable(self: TensorT) -> TensorT:
+    """The whole value on one device of this process. All processes ask for it together."""
+    devices = self.device
+    own = devices[_own_place(self)]
+    if all(registry.capabilities(name).memory.addressable for name in devices):
+        return self.to(own)
+    return self.shard(devices).realize().to(own)
+
+
+def _flat_layout(
+    devices: Sequence[str] | Mesh, axis: int | Sequence[str | None] | None, named: dict[str, int]
+) -> tuple[Sequence[str], int | None]:
+    """The devices, and the axis that is cut over all of them."""
+    if isinstance(devices, Mesh):
+        if named:
+            layout = ", ".join(f"{name}={value}" for name, value in named.items())
+            return devices.devices, devices.axis_of(named, f"shard(mesh, {layout})")
+        if isinstance(axis, tuple):
+            return devices.devices, devices.axis_of_spec(axis)
+        devices = devices.devices
+    if named or isinstance(axis, tuple):
+        raise ArgumentError(
+            "names of mesh axes need a mesh",
+            asked=f"shard({shown(devices)}, ...)",
+            try_='Device.mesh(("data", 2)), or axis=0 for devices in a row',
+        )
+    return devices, axis  # type: ignore[return-value]
 
 
 def _laid_out(self: TensorBase, devices: Sequence[str], axis: int | None) -> UOp:

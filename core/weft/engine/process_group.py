@@ -1,0 +1,80 @@
+"""Process groups: what one process does of a schedule that several processes run.
+Also: SPMD execution.
+
+Every process makes the whole schedule. It compiles and runs the kernels of its addressable devices,
+and takes part in the exchanges with them. Before a schedule runs, the plugin of the devices
+compares it with those of the other processes (`weft_schedule`).
+
+Source: Xu et al., "GSPMD: General and Scalable Parallelization for ML Computation Graphs", 2021
+(one program for all devices); Frostig, Johnson and Leary, "Compiling machine learning programs via
+high-level tracing", 2018.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+
+from weft.base.weak import WeakKeys
+from weft.device import OpenDevice, registry
+from weft.schedule import ScheduleItem
+from weft.uop import Ops, UOp, to_text
+
+_digests: WeakKeys[UOp, str] = WeakKeys()
+
+
+def is_addressable(device: str) -> bool:
+    """Whether this process runs the kernels of a device."""
+    return registry.capabilities(device).memory.addressable
+
+
+def is_local(item: ScheduleItem) -> bool:
+    """Whether this process has a share in an item."""
+    if item.ast.op is Ops.SINK or item.ast.op is Ops.BUFFER_VIEW:
+        return is_addressable(item.bufs[0].device)
+    if item.ast.op is Ops.COPY and not is_addressable(item.bufs[0].device):
+        to, source = (registry.capabilities(buffer.device).memory for buffer in item.bufs)
+        return (
+            source.addressable and to.link_group is not None and to.link_group == source.link_group
+        )
+    return any(is_addressable(buffer.device) for buffer in item.bufs)
+
+
+def compare_schedules(items: Sequence[ScheduleItem]) -> None:
+    """Have the plugin of devices of other processes compare a schedule before it runs."""
+    names = dict.fromkeys(buffer.device for item in items for buffer in item.bufs)
+    if all(is_addressable(name) for name in names):
+        return
+    opened = [registry.open(name) for name in names]
+    group = [device for device in opened if device.capabilities.memory.collective_group]
+    if group:
+        group[0].compare_schedule([device.device for device in group], _lines(items, group))
+
+
+def _lines(items: Sequence[ScheduleItem], group: Sequence[OpenDevice]) -> list[str]:
+    """A line for each item on the devices of the group; equal in all processes that run one
+    program.
+
+    Items that only bring values to this process are left out: each process reads its own part.
+    """
+    known = {device.name for device in group}
+    read = {
+        id(item.bufs[1])
+        for item in items
+        if item.ast.op is Ops.COPY and item.bufs[0].device not in known
+    }
+    return [
+        f"{_digest(item.ast)} {item.ast.op.name} on {item.bufs[0].device}"
+        + f" of {', '.join(map(str, item.metadata))}" * bool(item.metadata)
+        for item in items
+        if item.bufs[0].device in known and not any(id(buffer) in read for buffer in item.outputs)
+    ]
+
+
+def _digest(ast: UOp) -> str:
+    """A digest of the structure of an AST."""
+    known = _digests.get(ast)
+    if known is None:
+        text = to_text(ast).encode()
+        known = _digests[ast] = blake2b(text, digest_size=8).hexdigest()
+    return known

@@ -1,0 +1,109 @@
+"""Collective exchanges: COLLECTIVE items of a schedule as calls of MPI.
+
+Memory that the host can map is given to MPI itself; other memory is staged. A rank gives and gets
+the memory of its own device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from itertools import accumulate
+from typing import Any
+
+from weft.plugin import Collective, CollectiveKind, DType, Ops, dtypes
+from weft_mpi.rank_device import RankDevice
+from weft_mpi.rank_memory import staged
+from weft_mpi.small_floats import reduction_of
+
+_OPERATIONS = {Ops.ADD: "SUM", Ops.MUL: "PROD", Ops.MAX: "MAX"}
+_TYPES = {
+    dtypes.bool: "UINT8_T", dtypes.int8: "INT8_T", dtypes.uint8: "UINT8_T",
+    dtypes.int16: "INT16_T", dtypes.uint16: "UINT16_T", dtypes.int32: "INT32_T",
+    dtypes.uint32: "UINT32_T", dtypes.int64: "INT64_T", dtypes.uint64: "UINT64_T",
+    dtypes.float32: "FLOAT", dtypes.float64: "DOUBLE",
+}  # fmt: skip
+
+
+class Exchange:
+    """One collective of the devices of some ranks."""
+
+    def __init__(self, devices: Sequence[RankDevice], collective: Collective, dtype: DType) -> None:
+        self.process = devices[0].process
+        ranks = tuple(device.rank for device in devices)
+        self.kind = collective.kind
+        self.collective = collective
+        self.dtype = dtype
+        self.what = f"{self.kind} of {dtype.name} {collective.counts} among ranks {ranks}"
+        own = [place for place, device in enumerate(devices) if device.is_own]
+        self.place = own[0] if own else None
+        if self.place is None:
+            return
+        self.group = self.process.group(ranks)
+        self.allocator = devices[self.place].below.allocator
+        self.below = devices[self.place].below
+        self.call = self._call()
+
+    def __call__(self, outputs: Sequence[Any], inputs: Sequence[Any]) -> None:
+        """Exchange the own part with the other ranks."""
+        if self.place is None:
+            return
+        self.below.synchronize()
+        size, place = self.dtype.itemsize, self.place
+        to, given = outputs[place], inputs[place]
+        with ExitStack() as stack:
+            sent = staged(self.allocator, given, self.collective.input_size(place) * size)
+            got = staged(self.allocator, to, self.collective.output_size(place) * size, True)
+            memory = stack.enter_context(got)
+            source = stack.enter_context(sent)
+            with self.process.waiting(self.what):
+                self.call(source, memory)
+
+    def _call(self) -> Callable[[memoryview, memoryview], None]:
+        """The call of MPI, given what is sent and what is filled."""
+        mpi, group, place = self.process.mpi, self.group, self.place
+        assert place is not None
+        if self.kind in (CollectiveKind.ALLREDUCE, CollectiveKind.REDUCE_SCATTER):
+            return self._reduction(mpi, group)
+        size = self.dtype.itemsize
+        sent = [count * size for count in self.collective.sent(place)]
+        received = [count * size for count in self.collective.received(place)]
+        if self.kind == CollectiveKind.ALLGATHER:
+            where = (received, _starts(received))
+            return lambda given, to: group.Allgatherv(
+                [given, sent[0], mpi.BYTE], [to, where, mpi.BYTE]
+            )
+        if self.kind == CollectiveKind.ALL_TO_ALL:
+            out, into = (sent, _starts(sent)), (received, _starts(received))
+            return lambda given, to: group.Alltoallv([given, out, mpi.BYTE], [to, into, mpi.BYTE])
+        root = self.collective.root
+
+        def broadcast(given: memoryview, to: memoryview) -> None:
+            if root == place:
+                to[:] = given
+            group.Bcast([to, mpi.BYTE], root)
+
+        return broadcast
+
+    def _reduction(self, mpi: Any, group: Any) -> Callable[[memoryview, memoryview], None]:
+        op = self.collective.op
+        assert op is not None
+        named = _TYPES.get(self.dtype)
+        if named is not None:
+            type_, operation = getattr(mpi, named), getattr(mpi, _OPERATIONS[op])
+        else:
+            type_, operation = reduction_of(mpi, self.dtype, op)
+        counts = list(self.collective.counts)
+        if self.kind == CollectiveKind.ALLREDUCE:
+            return lambda given, to: group.Allreduce(
+                [given, counts[0], type_], [to, counts[0], type_], operation
+            )
+        own = self.collective.output_size(self.place or 0)
+        return lambda given, to: group.Reduce_scatter(
+            [given, sum(counts), type_], [to, own, type_], counts, operation
+        )
+
+
+def _starts(sizes: Sequence[int]) -> list[int]:
+    """Where each part begins, if they follow each other."""
+    return [0, *accumulate(sizes)][:-1]

@@ -1,0 +1,181 @@
+"""This process in its MPI program: its rank, its communicators, and what it waits for.
+
+MPI starts at the first call of `current`. Every rank makes that call, and compares there what it
+runs: versions of weft, of the plugins and of Python, the byte order. It gives all ranks one seed,
+and meshes the devices of all ranks. An uncaught exception ends all ranks from then on.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import platform
+import sys
+import traceback
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import distributions
+from threading import current_thread
+from time import monotonic, time_ns
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from weft.plugin import DeviceUnavailable, set_mesh_devices, settings
+from weft_mpi.watcher import Watcher
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from types import TracebackType
+
+CHUNK = 1 << 30
+"""The most bytes of one message."""
+
+
+class Process:
+    """One rank.
+
+    :ivar rank: its number. size: how many there are.
+    :ivar values: the communicator for values; `control` is the one for all else.
+    """
+
+    def __init__(self, mpi: Any) -> None:
+        self.mpi = mpi
+        world = mpi.COMM_WORLD
+        self.rank: int = world.Get_rank()
+        self.size: int = world.Get_size()
+        self.values = world.Dup()
+        self.control = world.Dup()
+        self.groups: dict[tuple[int, ...], Any] = {tuple(range(self.size)): self.values}
+        self.entered = 0
+        self.waits_for: tuple[int, str, float] | None = None
+        self.watcher = Watcher(self, world.Dup()) if self.size > 1 else None
+
+    @property
+    def library(self) -> str:
+        """The name and version of the MPI library."""
+        vendor, version = self.mpi.get_vendor()
+        return f"{vendor} {'.'.join(map(str, version))}"
+
+    @contextmanager
+    def waiting(self, what: str) -> Generator[None]:
+        """Note what this rank waits for, so that others can be told."""
+        self.entered += 1
+        self.waits_for = (self.entered, what, monotonic())
+        try:
+            yield
+        finally:
+            self.waits_for = None
+
+    def group(self, ranks: tuple[int, ...]) -> Any:
+        """The communicator of some ranks, which all of them ask for, in their order."""
+        known = self.groups.get(ranks)
+        if known is None:
+            members = self.values.Get_group().Incl(ranks)
+            with self.waiting(f"a communicator of the ranks {ranks}"):
+                known = self.groups[ranks] = self.values.Create_group(members)
+        return known
+
+    def send(self, memory: memoryview, rank: int) -> None:
+        """Send bytes to a rank, which receives as many."""
+        with self.waiting(f"rank {rank} to receive {memory.nbytes} bytes"):
+            for start in range(0, memory.nbytes, CHUNK):
+                self.values.Send([memory[start : start + CHUNK], self.mpi.BYTE], rank)
+
+    def receive(self, memory: memoryview, rank: int) -> None:
+        """Fill memory with what a rank sends."""
+        with self.waiting(f"{memory.nbytes} bytes of rank {rank}"):
+            for start in range(0, memory.nbytes, CHUNK):
+                self.values.Recv([memory[start : start + CHUNK], self.mpi.BYTE], rank)
+
+    def all_objects(self, value: Any, what: str) -> list[Any]:
+        """The value that each rank gives."""
+        with self.waiting(what):
+            return self.control.allgather(value)
+
+    def fail(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        """Print an exception that ends this rank, and end the others with it."""
+        self.end("".join(traceback.format_exception(kind, error, trace)))
+
+    def end(self, text: str) -> NoReturn:
+        """End all ranks with the reason that this one has."""
+        print(f"weft-mpi: rank {self.rank} of {self.size} failed:\n{text}", file=sys.stderr)
+        sys.stderr.flush()
+        if self.watcher is not None:
+            self.watcher.report(text)
+        os._exit(1)
+
+    def close(self) -> None:
+        """Tell the other ranks that this program has ended."""
+        if self.watcher is not None:
+            self.watcher.stop()
+
+
+@cache
+def current() -> Process:
+    """This process; starts MPI at the first call.
+
+    :raises DeviceUnavailable: if there is no MPI, or the ranks do not run the same versions.
+    """
+    if current_thread().name == Watcher.NAME:
+        raise RuntimeError("the watcher does not start MPI")
+    process = Process(_library())
+    atexit.register(process.close)
+    _check_equal(process)
+    if process.size > 1:
+        seed = settings.SEED if settings.SEED >= 0 else time_ns() & 0xFFFFFFFF
+        settings.SEED = process.control.bcast(seed)
+        sys.excepthook = process.fail
+    set_mesh_devices([f"MPI:{rank}" for rank in range(process.size)])
+    return process
+
+
+def _library() -> Any:
+    """The module of MPI, started."""
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError, OSError) as error:
+        raise DeviceUnavailable(
+            "MPI does not start here",
+            asked="a device of family MPI",
+            because=str(error),
+            try_='pip install "weft-mpi[runtime]" brings Open MPI; with an MPI of the machine, '
+            "install mpi4py for it",
+        ) from error
+    if MPI.Query_thread() < MPI.THREAD_MULTIPLE:
+        raise DeviceUnavailable(
+            "this MPI serves one thread only",
+            asked="a device of family MPI",
+            because="faults of other ranks are watched for in a thread of its own",
+            try_="an MPI library with MPI_THREAD_MULTIPLE, such as Open MPI",
+        )
+    return MPI
+
+
+def description() -> dict[str, str]:
+    """What has to be equal on all ranks."""
+    known = {
+        f"package {found.metadata['Name']}": found.version
+        for found in distributions()
+        if str(found.metadata["Name"]).startswith("weft")
+    }
+    known["byte order"] = sys.byteorder
+    known["Python"] = ".".join(platform.python_version_tuple()[:2])
+    return known
+
+
+def _check_equal(process: Process) -> None:
+    """:raises DeviceUnavailable: if a rank runs other versions than rank 0."""
+    if process.size == 1:
+        return
+    first, *others = process.all_objects(description(), "the versions of the other ranks")
+    for rank, other in enumerate(others, 1):
+        for name in sorted(first.keys() | other.keys()):
+            if first.get(name) != other.get(name):
+                raise DeviceUnavailable(
+                    "the ranks of this program do not run the same versions",
+                    asked=f"{process.size} ranks",
+                    because=f"{name} is {first.get(name, 'missing')} on rank 0 and "
+                    f"{other.get(name, 'missing')} on rank {rank}",
+                    try_="install the same packages on every machine",
+                )

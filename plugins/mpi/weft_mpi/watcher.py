@@ -1,0 +1,205 @@
+"""Fault watching: end all ranks, with the reason, when one of them fails, stops or is waited for.
+Also: failure detection, heartbeat.
+
+A thread in each rank exchanges short messages with those of the other ranks. A rank that raises
+sends its traceback. A rank whose process has stopped sends no heartbeat. A rank that waits too long
+asks the others where they are. The thread works while the program is inside a call of MPI.
+
+Source: Chandra and Toueg, "Unreliable Failure Detectors for Reliable Distributed Systems", Journal
+of the ACM 43, 1996.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from contextlib import suppress
+from threading import Event, Thread, main_thread
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any
+
+from weft.plugin import ArgumentError
+
+if TYPE_CHECKING:
+    from weft_mpi.process import Process
+
+PERIOD = 0.2
+HEARTBEAT = 1.0
+SILENCE = 4.0
+"""Seconds without a heartbeat after which a rank counts as stopped."""
+GRACE = 1.5
+"""Seconds that a rank waits before it says so."""
+LAST_WORDS = 0.8
+"""Seconds between a fault and the end of a rank, in which the others print it too."""
+
+
+def time_limit() -> float:
+    """Seconds that a rank may wait for others: `WEFT_MPI_TIMEOUT`, 60 by default.
+
+    :raises ArgumentError: if that is no number.
+    """
+    text = os.environ.get("WEFT_MPI_TIMEOUT", "60")
+    try:
+        return float(text)
+    except ValueError:
+        raise ArgumentError(
+            "a time limit is a number of seconds",
+            asked=f"WEFT_MPI_TIMEOUT={text!r}",
+            try_="WEFT_MPI_TIMEOUT=60",
+        ) from None
+
+
+class Watcher:
+    """The thread that watches over one rank. It starts when it is made."""
+
+    NAME = "weft-mpi-watcher"
+
+    def __init__(self, process: Process, channel: Any) -> None:
+        self.process = process
+        self.channel = channel
+        self.limit = time_limit()
+        self.ended: dict[int, float] = {}
+        self.states: dict[int, tuple[int, str] | None] = {}
+        self.asked = False
+        self.told: tuple[int, str] | None = None
+        self.sent: list[Any] = []
+        self.before = (process.rank - 1) % process.size
+        self.after = (process.rank + 1) % process.size
+        self.last_seen = monotonic()
+        self.last_beat = 0.0
+        self.stopping = Event()
+        self.thread = Thread(target=self._watch, name=self.NAME, daemon=True)
+        self.thread.start()
+
+    # ---- the program's side ---------------------------------------------------------------------
+
+    def stop(self) -> None:
+        """Tell the others that this rank's program has ended, wait for theirs, end the thread."""
+        self._tell_all("ended", None)
+        while len(self.ended) < self.process.size - 1:
+            sleep(PERIOD / 4)
+        self.stopping.set()
+        self.thread.join()
+
+    def report(self, text: str) -> None:
+        """Tell the others that this rank fails, and end the program.
+
+        text: the traceback.
+        """
+        self.stopping.set()
+        self._tell_all("failed", text)
+        sleep(LAST_WORDS)
+        self.process.mpi.COMM_WORLD.Abort(1)
+
+    # ---- the thread -----------------------------------------------------------------------------
+
+    def _watch(self) -> None:
+        while not self.stopping.wait(PERIOD):
+            now = monotonic()
+            if now - self.last_beat >= HEARTBEAT:
+                self._send(self.after, "beat", None)
+                self.last_beat = now
+            while self.channel.iprobe():
+                status = self.process.mpi.Status()
+                kind, value = self.channel.recv(status=status)
+                self._handle(status.Get_source(), kind, value)
+            self._check(monotonic())
+
+    def _handle(self, rank: int, kind: str, value: Any) -> None:
+        if rank == self.before:
+            self.last_seen = monotonic()
+        if kind == "failed":
+            self._end(f"rank {rank} of {self.process.size} failed:\n{value}")
+        elif kind == "ended":
+            self.ended[rank] = monotonic()
+        elif kind == "waits":
+            self.states[rank] = value
+        elif kind == "where":
+            waits = self.process.waits_for
+            where = f"waits for {waits[1]}" if waits else "computes"
+            self._send(rank, "here", f"{where}\n{_stack_of_main_thread()}")
+        elif kind == "here" and self.asked:
+            waits = self.process.waits_for
+            if waits is not None and not value.startswith("waits"):
+                self._end(
+                    f"rank {self.process.rank} has waited {self.limit:.0f} s for {waits[1]}; "
+                    f"rank {rank} does not answer: it {value}"
+                )
+
+    def _check(self, now: float) -> None:
+        if now - self.last_seen > SILENCE:
+            self._fault(
+                f"rank {self.before} of {self.process.size} has stopped: "
+                f"no sign of life for {SILENCE:.0f} s"
+            )
+        waits = self.process.waits_for
+        if waits is None or now - waits[2] < GRACE:
+            if self.told is not None:
+                self.told, self.asked = None, False
+                self._tell_all("waits", None)
+            return
+        number, what, since = waits
+        if self.told != (number, what):
+            self.told = (number, what)
+            self._tell_all("waits", self.told)
+        gone = [rank for rank, when in self.ended.items() if now - when > GRACE]
+        if gone:
+            self._fault(
+                f"rank {self.process.rank} waits for {what}, but the program of rank {gone[0]} "
+                "has ended"
+            )
+        self._check_deadlock(now)
+        if now - since > self.limit and not self.asked:
+            self.asked = True
+            self._tell_all("where", None)
+        if now - since > self.limit + 2 * GRACE:
+            self._fault(f"rank {self.process.rank} has waited {now - since:.0f} s for {what}")
+
+    def _check_deadlock(self, now: float) -> None:
+        """Report ranks that wait for each other: all of them wait, and not for the same."""
+        states = [self.states.get(rank) for rank in range(self.process.size)]
+        states[self.process.rank] = self.told
+        differs = len(set(states)) > 1
+        if None in states or not differs:
+            self.stuck_since = None
+            return
+        if self.stuck_since is None or self.stuck_states != states:
+            self.stuck_since, self.stuck_states = now, states
+        elif now - self.stuck_since > GRACE:
+            lines = (f"  rank {r} waits for {state[1]}" for r, state in enumerate(states) if state)
+            self._fault(
+                "the ranks wait for each other: their programs differ\n"
+                + "\n".join(lines)
+                + f"\nrank {self.process.rank} is here:\n{_stack_of_main_thread()}"
+            )
+
+    stuck_since: float | None = None
+    stuck_states: list[Any] | None = None
+
+    def _fault(self, text: str) -> None:
+        """End this rank, and the others with the same reason."""
+        self._tell_all("failed", f"{text}\n(found by rank {self.process.rank})")
+        self._end(text)
+
+    def _end(self, text: str) -> None:
+        print(f"weft-mpi: rank {self.process.rank} ends: {text}", file=sys.stderr, flush=True)
+        sleep(LAST_WORDS)
+        self.process.mpi.COMM_WORLD.Abort(1)
+        os._exit(1)
+
+    def _tell_all(self, kind: str, value: Any) -> None:
+        for rank in range(self.process.size):
+            if rank != self.process.rank:
+                self._send(rank, kind, value)
+
+    def _send(self, rank: int, kind: str, value: Any) -> None:
+        with suppress(Exception):  # a rank that is gone gets no message
+            self.sent = [request for request in self.sent if not request.Test()]
+            self.sent.append(self.channel.isend((kind, value), rank))
+
+
+def _stack_of_main_thread() -> str:
+    """Where the program of this rank is."""
+    frame = sys._current_frames().get(main_thread().ident or 0)
+    return "".join(traceback.format_stack(frame)) if frame is not None else "(no program)"

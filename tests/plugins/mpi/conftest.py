@@ -1,0 +1,69 @@
+"""Programs of several ranks, each run by mpirun in a process of its own, with a time limit."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+MPIRUN = Path(sys.executable).parent / "mpirun"
+
+
+def missing():
+    """Why no rank can be started here; empty if it can."""
+    if importlib.util.find_spec("mpi4py") is None or importlib.util.find_spec("weft_mpi") is None:
+        return "weft-mpi is not installed"
+    return "" if MPIRUN.exists() or shutil.which("mpirun") else "there is no mpirun"
+
+
+def pytest_collection_modifyitems(items):
+    if reason := missing():
+        for item in items:
+            if Path(__file__).parent in Path(item.path).parents:
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@dataclass
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def lines(self):
+        return sorted(self.out.splitlines())
+
+
+@pytest.fixture
+def ranks(tmp_path):
+    """Run a program as n ranks. The names `rank`, `size` and `mesh` are defined in it."""
+
+    def run(n, program, fails=False, timeout=120, **settings):
+        head = """
+            import os, sys
+            from weft import Device, P, Tensor, jit, nn
+            from weft_mpi.process import current
+            rank, size = current().rank, current().size
+            mesh = Device.mesh(("data", size))
+        """
+        path = tmp_path / "program.py"
+        path.write_text(textwrap.dedent(head) + textwrap.dedent(program))
+        command = [str(MPIRUN) if MPIRUN.exists() else "mpirun", "--oversubscribe", "-n", str(n)]
+        command += ["--allow-run-as-root"] * (hasattr(os, "geteuid") and os.geteuid() == 0)
+        environment = {
+            **os.environ, "OMPI_MCA_btl": "self,sm", "PYTHONHASHSEED": "0", "WEFT_SEED": "1",
+            "WEFT_DEVICE": "REF", "TMPDIR": "/tmp", **settings,
+        }  # fmt: skip
+        done = subprocess.run(
+            [*command, sys.executable, "-m", "weft_mpi", str(path)],
+            env=environment, capture_output=True, text=True, timeout=timeout, cwd=tmp_path,
+        )  # fmt: skip
+        assert (done.returncode != 0) == fails, done.stdout + done.stderr
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    return run
