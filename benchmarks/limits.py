@@ -1,15 +1,15 @@
 """The workloads of `workloads.py` and the models of `models.py`, every peer in its own process.
 
-`python benchmarks/limits.py` holds every process to one core, goes through all workloads, round by
-round with every peer in turn, and writes medians, rates and ratios to benchmarks/results/limits.md;
-`--threads 2` gives each two cores. How the peers run what they are given is in `limit_peers.py`.
-Results are compared; one that differs gets no figure. A peer that takes longer than `--limit`
-seconds to prepare or to run a workload is ended, restarted with the next one, and called over the
-limit. The file is written after every workload, so that a run that is stopped leaves what it has.
+`python benchmarks/limits.py` runs every peer on one core, interleaves the peers in rounds for each
+workload, and writes medians, rates and ratios to benchmarks/results/limits.md. `--threads 2` gives
+each peer two cores. `limit_peers.py` has the code of each peer. Results are compared; a result that
+differs gets no figure. A peer that needs more than `--limit` seconds to prepare or to run a
+workload is ended, restarted for the next workload, and marked "over the limit". The file is written
+after every workload, so that an interrupted run leaves a table.
 
-`--random 40 --seed 1` draws 40 workloads of `random_workloads.py` instead. `--arch x86-64-v3` holds
-every peer that has such an option to that level of the processor, and measures the limit there.
-`--beside FOLDER` times another checkout of weft in the same rounds.
+`--random 40 --seed 1` runs 40 random workloads of `random_workloads.py` instead. `--arch x86-64-v3`
+restricts every peer that has such an option to that level of the processor, and measures the limit
+there. `--beside FOLDER` times another checkout of weft in the same rounds.
 
 Peers: `python -m pip install numpy torch==2.15.0 jax tinygrad==0.14.0`; torch.compile needs g++.
 """
@@ -49,16 +49,18 @@ OVER = "over the limit"
 UNITS = {"flop": "GFLOP/s", "byte": "GB/s", "call": "ms", "kernel": "us a kernel"}
 
 BESIDE = "weft, the other checkout"
-LEVELS = {  # of x86-64, by the settings that hold the peers' libraries to them
+LEVELS = {  # of x86-64: the settings that restrict the peers' libraries to them
     "x86-64-v3": {
         "ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2",
         "MKL_ENABLE_INSTRUCTIONS": "AVX2", "OPENBLAS_CORETYPE": "Haswell",
         "XLA_FLAGS": "--xla_cpu_max_isa=AVX2",
+        "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
     },
     "x86-64-v4": {
         "ONEDNN_MAX_CPU_ISA": "AVX512_CORE", "ATEN_CPU_CAPABILITY": "avx512",
         "MKL_ENABLE_INSTRUCTIONS": "AVX512", "OPENBLAS_CORETYPE": "SkylakeX",
         "XLA_FLAGS": "--xla_cpu_max_isa=AVX512",
+        "NPY_DISABLE_CPU_FEATURES": "AVX512_ICL AVX512_SPR",
     },
 }  # fmt: skip
 
@@ -66,12 +68,12 @@ Row = Workload | Model
 
 
 def rows_of(count: int, seed: int) -> tuple[Row, ...]:
-    """The rows of the table: drawn ones, or the standard list where `count` is 0."""
+    """The rows of the table: random workloads, or the standard list if `count` is 0."""
     return random_workloads(count, seed) if count else (*WORKLOADS, *MODELS)
 
 
-def held_to(arch: str | None) -> dict[str, str]:
-    """Settings that hold weft and its peers to a level of x86-64; tinygrad has none."""
+def settings_of_level(arch: str | None) -> dict[str, str]:
+    """Settings that restrict weft and its peers to a level of x86-64; tinygrad has none."""
     return {} if arch is None else {"WEFT_CPU_ARCH": arch, **LEVELS[arch]}
 
 
@@ -309,11 +311,10 @@ def report(
     return "\n".join(text) + "\n"
 
 
-def time_interleaved(workers: list[Worker], turn: int) -> list[Worker]:
-    """In another order each round (its number is the seed), so that none always follows the
-    same peer: what that one left in the caches, and the clock that the processor has after it,
-    would be that one's doing."""
-    return random.Random(turn).sample(workers, len(workers))
+def in_random_order(workers: list[Worker], number: int) -> list[Worker]:
+    """The workers in the order of one round, whose number is the seed. A peer changes the caches
+    and the clock of the processor for the one that follows it, so the order differs each round."""
+    return random.Random(number).sample(workers, len(workers))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -324,9 +325,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--peers", nargs="*", default=list(PEERS), choices=list(PEERS))
     made.add_argument("--only", nargs="*", default=[], help="words of the workloads to run")
     made.add_argument("--limit", type=float, default=90.0, help="seconds for one answer")
-    made.add_argument("--arch", choices=LEVELS, help="hold all to a level of x86-64")
-    made.add_argument("--random", type=int, default=0, metavar="N", help="draw N workloads")
-    made.add_argument("--seed", type=int, default=1, help="of the drawn workloads")
+    made.add_argument("--arch", choices=LEVELS, help="restrict all to a level of x86-64")
+    made.add_argument("--random", type=int, default=0, metavar="N", help="run N random workloads")
+    made.add_argument("--seed", type=int, default=1, help="of the random workloads")
     made.add_argument("--beside", type=Path, default=None, help="another checkout of weft")
     made.add_argument("--output", type=Path, default=None)
     return made
@@ -350,7 +351,11 @@ def paths_of(checkout: Path, folder: str) -> dict[str, str]:
 def begun(options: argparse.Namespace, folder: str) -> list[Worker]:
     """A worker for each peer; weft is the first."""
     threads, drawn = options.threads, ["--random", str(options.random), "--seed", str(options.seed)]
-    given = {**environment(folder, threads), "CPU_COUNT": str(threads), **held_to(options.arch)}
+    given = {
+        **environment(folder, threads),
+        "CPU_COUNT": str(threads),
+        **settings_of_level(options.arch),
+    }
     names = ["weft", *(name for name in options.peers if name != "weft")]
     workers = [Worker(name, threads, given, options.limit, drawn) for name in names]
     if options.beside:
@@ -378,9 +383,9 @@ def main() -> None:
             workers = begun(options, folder)
             for count, row in enumerate(chosen, 1):
                 print(f"{count}/{len(chosen)} {row.name}", file=sys.stderr, flush=True)
-                for turn in range(SHORT_ROUNDS * options.rounds):
-                    for worker in time_interleaved(workers, turn):
-                        if turn < options.rounds or worker.is_repeated(row):
+                for number in range(SHORT_ROUNDS * options.rounds):
+                    for worker in in_random_order(workers, number):
+                        if number < options.rounds or worker.is_repeated(row):
                             worker.sample(row)
                 command = " ".join(sys.argv[1:])
                 text = report(

@@ -1,5 +1,5 @@
-"""Random workloads, not tuned: products, convolutions, reductions, permutations and elementwise
-expressions whose shapes are drawn from a seed.
+"""Random workloads, which nobody tuned for: products, convolutions, reductions, permutations and
+elementwise expressions with random shapes.
 
 Sizes are spread evenly over their logarithm, from a few elements to 64 MB. Every workload computes
 on float32 and is written once for all peers, like those of `workloads.py`.
@@ -35,7 +35,7 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class Draw:
-    """Draws workloads from one seed."""
+    """A generator of random workloads with one seed."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -49,7 +49,7 @@ class Draw:
         return max(1, round(math.exp(self.random.uniform(math.log(low), math.log(high)))))
 
     def shape(self, axes: int, low: float = 8, high: float = MOST_BYTES / 4) -> tuple[int, ...]:
-        """Sizes of `axes` axes, with a product near one that is drawn."""
+        """Random sizes of `axes` axes, whose product is near a random number."""
         left, sizes = float(self.log_uniform(low, high)), []
         for rest in range(axes, 1, -1):
             mean = left ** (1 / rest)
@@ -185,6 +185,6 @@ class Methods:
 
 
 def random_workloads(count: int, seed: int) -> tuple[Workload, ...]:
-    """So many workloads of one seed, as many of each kind."""
+    """`count` workloads of one seed, the same number of each kind."""
     draw = Draw(seed)
     return tuple(draw.workload(number) for number in range(count))
