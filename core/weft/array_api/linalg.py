@@ -7,7 +7,7 @@ small matrices.
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from weft.array_api.array import Array, as_array, as_indices, both, index_dtype, must_be
 from weft.array_api.manipulation import _axis
@@ -18,33 +18,13 @@ from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_dtype, sum_acc_dtype
 from weft.shape.movement import broadcast_shapes
 from weft.tensor import Tensor
+from weft.tensor.return_types import EighResult, QRResult, SlogdetResult, SVDResult
 
 __all__ = [
     "cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matmul", "matrix_norm",
     "matrix_power", "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve",
     "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
-
-
-class EighResult(NamedTuple):
-    eigenvalues: Array
-    eigenvectors: Array
-
-
-class QRResult(NamedTuple):
-    Q: Array
-    R: Array
-
-
-class SlogdetResult(NamedTuple):
-    sign: Array
-    logabsdet: Array
-
-
-class SVDResult(NamedTuple):
-    U: Array
-    S: Array
-    Vh: Array
 
 
 # ---- products ------------------------------------------------------------------------------------
@@ -139,14 +119,14 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     return x.cholesky(upper)
 
 
-def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
+def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult[Array]:
     """(Q, R) with x = Q @ R. See `Tensor.qr`."""
     x = _matrices("qr", x)
     q, r = x.qr(mode)
     return QRResult(as_array(q), as_array(r))
 
 
-def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
+def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult[Array]:
     """(U, S, Vh) with x = U[..., :k] * S @ Vh[..., :k, :]. See `Tensor.svd`."""
     x = _matrices("svd", x)
     u, s, vh = x.svd(full_matrices)
@@ -158,7 +138,7 @@ def svdvals(x: Array, /) -> Array:
     return svd(x, full_matrices=False).S
 
 
-def eigh(x: Array, /) -> EighResult:
+def eigh(x: Array, /) -> EighResult[Array]:
     """(eigenvalues in rising order, eigenvectors as columns) of symmetric matrices."""
     x = _square("eigh", x)
     values, vectors = x.eigh()
@@ -196,7 +176,7 @@ def det(x: Array, /) -> Array:
     return _square("det", x).det()
 
 
-def slogdet(x: Array, /) -> SlogdetResult:
+def slogdet(x: Array, /) -> SlogdetResult[Array]:
     """(sign, logarithm of the size) of the determinant of every matrix."""
     sign, size = _square("slogdet", x).slogdet()
     return SlogdetResult(as_array(sign), as_array(size))

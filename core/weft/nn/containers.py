@@ -40,8 +40,8 @@ class _Container(Module, Generic[Item]):
         return [vars(self)[name] for name in self._names()]
 
 
-class _List(_Container[Item]):
-    """What lists share."""
+class NumberedModules(_Container[Item]):
+    """What lists share: items with numbers for names."""
 
     def __init__(self, items: Iterable[Item] | None = None) -> None:
         self.extend(() if items is None else items)
@@ -60,7 +60,7 @@ class _List(_Container[Item]):
 
     def extend(self, items: Iterable[Item]) -> Self:
         """More at the end; gives self. :raises WrongKind: for what is no collection."""
-        if isinstance(items, Module | Tensor) and not isinstance(items, _List):
+        if isinstance(items, Module | Tensor) and not isinstance(items, NumberedModules):
             raise WrongKind(
                 "a list of items is needed",
                 asked=f"{type(self).__name__} of {kind_of(items)}",
@@ -70,11 +70,12 @@ class _List(_Container[Item]):
             self.append(item)
         return self
 
-    def insert(self, index: int, item: Item) -> None:
-        """An item before that of this number; all are numbered anew."""
+    def insert(self, index: int, item: Item) -> Self:
+        """An item before that of this number; gives self. All are numbered anew."""
         values = self._values()
         values.insert(index, item)
         self._put(values)
+        return self
 
     def pop(self, index: int = -1) -> Item:
         """Take an item out; the others are numbered anew."""
@@ -105,7 +106,7 @@ class _List(_Container[Item]):
         return type(self)([*self, *items])
 
 
-class ModuleList(_List[Any]):
+class ModuleList(NumberedModules[Any]):
     """A list of modules, whose parameters are named by number.
 
     >>> layers = nn.ModuleList([nn.Linear(2, 2) for _ in range(3)])
@@ -135,7 +136,7 @@ class ModuleList(_List[Any]):
         return f"{type(self).__name__}(\n" + "\n".join(f"  {line}" for line in lines) + "\n)"
 
 
-class ParameterList(_List[Any]):
+class ParameterList(NumberedModules[Any]):
     """A list of parameters, named by number. Tensors become parameters.
 
     >>> weights = nn.ParameterList([Tensor([1.0]), Tensor([2.0, 3.0])])

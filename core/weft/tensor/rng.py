@@ -6,8 +6,8 @@ grows by the number of elements drawn. Every device therefore has the same strea
 a draw does not depend on how it is computed.
 
 The counter of a draw is data for its kernel: a buffer on the staging device, not a constant. Every
-draw of one shape is therefore the same kernel. A captured graph finds these buffers (`counter_of`),
-and a replay writes the next counter to them.
+draw of one shape is therefore the same kernel. A captured graph knows these buffers
+(`Recorder.draws`), and a replay writes the next counter to them.
 
 Source: J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3"
 (SC 2011).
@@ -24,16 +24,14 @@ from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError
 from weft.base.scalars import pack
 from weft.base.settings import settings
-from weft.base.weak import WeakKeys
 from weft.device import binding
 from weft.engine.capture import recording
 from weft.tensor.interop import host_node, moved
-from weft.uop import Ops, UOp
+from weft.uop import UOp
 
 _MASK = (1 << 64) - 1
 _seed: int | None = None
 _drawn: dict[str | tuple[str, ...], int] = {}
-_counters: WeakKeys[UOp, tuple[str | tuple[str, ...], int]] = WeakKeys()
 
 
 def manual_seed(seed: int) -> None:
@@ -66,7 +64,6 @@ def draw(device: str | tuple[str, ...], blocks: int) -> UOp:
     """Key and counter of the next draw of `blocks` blocks: a (2,) uint64 node on `device`."""
     memory = bytearray(next_block(device, blocks))
     node = host_node(memory, dtypes.uint64, (2,))
-    _counters[node] = (device, blocks)
     if (recorder := recording()) is not None:
         recorder.draws.append((memory, binding.buffer_of(node), device, blocks))
     return moved(node, device)
@@ -77,11 +74,6 @@ def next_block(device: str | tuple[str, ...], blocks: int) -> bytes:
     counter = _drawn.get(device, 0)
     _drawn[device] = (counter + blocks) & _MASK
     return pack((counter, key()), dtypes.uint64)
-
-
-def counter_of(node: UOp) -> tuple[str | tuple[str, ...], int] | None:
-    """(device, blocks) if this BUFFER holds the counter of a draw, else None."""
-    return _counters.get(node) if node.op is Ops.BUFFER else None
 
 
 def get_rng_state() -> dict[str, Any]:

@@ -24,7 +24,6 @@ class Snapshot:
                 self.tensors.append(tensor)
         self.fields = [(t._uop, t.grad, t._requires_grad, t.is_leaf) for t in self.tensors]
         self.live = [(ref(t), t._uop) for t in live_tensors() if id(t) not in self.number]
-        self.ids = {id(t()) for t, _ in self.live}
         graph = UOp(Ops.SINK, src=tuple(dict.fromkeys([uop for _, uop in self.live])))
         # a reference to the nodes keeps the ids of their buffers valid
         self.nodes = [u for u in graph.toposort() if u.op is Ops.BUFFER and binding.is_bound(u)]

@@ -250,14 +250,6 @@ class ElementwiseMixin(TensorBase):
             bounded = _or_missing(bounded > high, high).where(high, bounded)
         return self._wrap(self._uop) if bounded is self else bounded
 
-    def clip(self, min_: ArrayLike | None = None, max_: ArrayLike | None = None) -> Self:
-        """Alias of clamp.
-
-        >>> Tensor([-3, 0, 9]).clip(-1, 5).tolist()
-        [-1, 0, 5]
-        """
-        return self.clamp(min_, max_)
-
     def masked_fill(self, mask: ArrayLike, value: ArrayLike) -> Self:
         """`value` where `mask` is true, self elsewhere.
 
@@ -426,6 +418,7 @@ class ElementwiseMixin(TensorBase):
     greater_equal = ge
     less = lt
     less_equal = le
+    clip = clamp
 
 
 def _or_missing(beyond: Any, bound: Any) -> Any:

@@ -17,7 +17,6 @@ from weft.engine.capture import recording
 from weft.shape.movement import (
     always_inside,
     as_size,
-    broadcast_shapes,
     definite,
     expand_arg,
     fits_always,
@@ -388,11 +387,6 @@ class MovementMixin(TensorBase):
                 )
             sizes = tuple(shape[at] // known if s == -1 else s for s in sizes)
         return self.reshape((*shape[:at], *sizes, *shape[at + 1 :]))
-
-    def _broadcasted_to(self, shape: tuple[Any, ...]) -> Any:
-        """self in a shape that it broadcasts to."""
-        broadcast_shapes(self._uop.shape, shape)
-        return self._expanded(shape)
 
     @staticmethod
     def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:

@@ -25,7 +25,7 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeAlias, get_type_hints
+from typing import Any, get_type_hints
 
 from weft.base.errors import ArgumentError, SpecError, WeftError
 from weft.base.settings import settings
@@ -54,8 +54,6 @@ _PREREQUISITES = {
     "group_kernels": "must_realize",
     "create_kernels": "group_kernels",
 }
-
-Contexts: TypeAlias = tuple[ScheduleContext, generator.Context]
 
 
 class Stage(Enum):

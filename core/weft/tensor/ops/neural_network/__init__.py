@@ -27,7 +27,7 @@ class NeuralNetworkMixin(TensorBase):
     celu = activations.celu
     selu = activations.selu
     silu = activations.silu
-    swish = activations.swish
+    swish = activations.silu
     relu6 = activations.relu6
     hardswish = activations.hardswish
     hardtanh = activations.hardtanh

@@ -116,15 +116,6 @@ def silu(self: TensorT) -> TensorT:
     return self * self.sigmoid()
 
 
-def swish(self: TensorT) -> TensorT:
-    """Alias of silu.
-
-    >>> Tensor([-1.0, 0.0, 2.0]).swish().tolist()
-    [-0.2689, 0.0, 1.7616]
-    """
-    return self.silu()
-
-
 def relu6(self: TensorT) -> TensorT:
     """Between 0 and 6. Gradient at both: 0.
 
