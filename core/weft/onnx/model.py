@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -191,8 +192,6 @@ class Model:
         :param kwargs: inputs by name.
         :raises OnnxError: if inputs are missing, unknown, or of another dtype or shape.
         """
-        if len(args) == 1 and not kwargs and isinstance(args[0], Mapping):
-            args, kwargs = (), dict(args[0])
         given = self._given(args, kwargs)
         with self._lock:
             outputs = self._programs.known(given) if self._uses_programs else None
@@ -235,12 +234,38 @@ class Model:
             host_inputs = self._programs.host_inputs
             self._stored.keep(signature, made, replace(self._interface, host_inputs=host_inputs))
 
+    def export_c(
+        self,
+        folder: str | os.PathLike[str],
+        *args: Any,
+        name: str = "model",
+        build: bool = True,
+        **kwargs: Any,
+    ) -> Path:
+        """Compile the model to C sources, a file of weights and a shared library.
+
+        The library runs without Python. Its sizes are those of the given inputs. An input whose
+        value selects a branch is fixed to its value.
+
+        :param folder: where the files are written. :param name: of the library.
+        :param args, kwargs: inputs as for a call. :param build: whether the library is compiled.
+        :returns: the shared library; without `build`, the header.
+        :raises OnnxError: if shapes or branches depend on values of tensors.
+        :raises CapabilityError: if the kernels of the model's device are not written in C.
+        """
+        make = importlib.import_module("weft.onnx.c_export").export_c
+        checked = self._converter.check(self._every, self._given(args, kwargs))
+        with self._lock:
+            return make(self._programs, checked, folder, name, build)
+
     def __repr__(self) -> str:
         inputs, outputs = (", ".join(map(str, each)) for each in (self.inputs, self.outputs))
         return f"Model({inputs} -> {outputs})"
 
     def _given(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the inputs of a call by name, in the order of the model."""
+        if len(args) == 1 and not kwargs and isinstance(args[0], Mapping):
+            args, kwargs = (), dict(args[0])
         every = self._every
         if len(args) > len(self._inputs):
             raise self._refuse(f"{len(args)} inputs by position", "there are fewer inputs")

@@ -157,6 +157,23 @@ class Programs:
         self._added(signature, made)
         return outputs
 
+    def recorded(self, given: Given) -> ModelProgram:
+        """Return the program for these inputs, which is not loaded.
+
+        :raises CaptureError: if a node reads the value of a tensor.
+        :raises Unreplayable: if the model does something else that no program repeats.
+        """
+        if self._signature(given) is None:
+            raise Unreplayable("an input is neither an array nor a tensor")
+        before = self.host_inputs
+        try:
+            return self._record(given)[0]
+        except CaptureError:
+            self.host_inputs = _host_candidates(given)
+            return self._record(given)[0]
+        finally:
+            self.host_inputs = before
+
     def _refuse(self, reason: str) -> None:
         self.reason, self.host_inputs = reason, ()
         self._runners.clear()

@@ -28,7 +28,8 @@ COMMANDS: dict[str, Command] = {
         "weft.tools.commands.bench", "time a program's kernels, and how far they are from the limit"
     ),
     "compile": Command(
-        "weft.tools.commands.compile", "write a program's kernels for a device that is not here"
+        "weft.tools.commands.compile",
+        "write a model as a C library, or a program's kernels for a device that is not here",
     ),
     "demo": Command(
         "weft.tools.commands.demo", "learn real handwritten digits, from graph to weights"

@@ -10,11 +10,13 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from weft.plugin import CompileError
 from weft_cpu_clang import elf
 from weft_cpu_clang.binary import SUFFIX
+from weft_cpu_clang.cpu_quota import available
 from weft_cpu_clang.process import PROBE_SECONDS, SECONDS, TimedOut, run
 from weft_cpu_clang.toolchain import Toolchain
 
@@ -74,11 +76,12 @@ class ClangCompiler:
         hosted = ("-nostdlib", "-fvisibility=hidden")
         flags = [one for one in self.toolchain.arguments if one not in hosted]
         with tempfile.TemporaryDirectory(prefix="weft-") as folder:
-            objects: list[str] = []
-            for number, source in enumerate(sources):
-                made = Path(folder, f"{number}.o")
-                objects.append(str(made))
-                self._run((*flags, "-c", str(source), "-o", str(made)), "")
+            objects = [str(Path(folder, f"{number}.o")) for number in range(len(sources))]
+            commands = [
+                (*flags, "-c", str(source), "-o", made) for source, made in zip(sources, objects)
+            ]
+            with ThreadPoolExecutor(available()) as threads:
+                list(threads.map(self._run, commands, [""] * len(commands)))
             self._run((*self.toolchain.link, "-shared", *objects, "-o", str(path)), "")
         return path
 

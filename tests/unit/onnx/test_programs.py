@@ -241,3 +241,22 @@ def test_external_data_that_changes_is_read_again(tmp_path, cache):
         (tmp_path / "w.bin").write_bytes(array.tobytes())
         found = weft.onnx.load(path)(np.zeros(1, np.float32))
         np.testing.assert_array_equal(found.y.numpy(), array)
+
+
+def test_a_model_whose_shapes_depend_on_values_is_no_library(tmp_path):
+    loaded = weft.onnx.load(
+        model([node("NonZero", ["x"], ["y"])], [value("x", [3])], [value("y", dtype=INT64)])
+    )
+    with pytest.raises(weft.onnx.OnnxError, match="no C library|become a C library"):
+        loaded.export_c(tmp_path, np.zeros(3, np.float32))
+
+
+def test_inputs_that_select_a_branch_are_fixed_in_a_library(tmp_path):
+    loaded = weft.onnx.load(branches())
+    try:
+        header = loaded.export_c(tmp_path, np.zeros(2, np.float32), np.array(True), build=False)
+    except weft.WeftError as error:
+        assert "no C" in str(error)  # of another device
+        return
+    assert "fixed: flag = True" in header.read_text()
+    assert "model_run(model* m, const float* x, float* y)" in header.read_text()

@@ -85,3 +85,31 @@ def test_data_can_be_left_out(program, tmp_path):
     assert cli.main(line) == 0
     assert not (out / "data").exists()
     assert any(step["do"] == "write" for step in plan_of(out)["steps"])
+
+
+def softmax(folder):
+    """A model with a symbolic size."""
+    models = pytest.importorskip("helpers.onnx_models")
+    path = folder / "scale.onnx"
+    path.write_bytes(
+        models.model(
+            [models.node("Softmax", ["x"], ["y"])],
+            [models.value("x", ["n", 4])],
+            [models.value("y", ["n", 4])],
+        )
+    )
+    return path
+
+
+def test_a_model_becomes_a_library(tmp_path, capsys):
+    pytest.importorskip("weft_cpu_clang")
+    out = tmp_path / "out"
+    line = ["compile", str(softmax(tmp_path)), "--out", str(out), "--size", "n=3", "--no-build"]
+    assert cli.main(line) == 0
+    assert "x: float[3, 4]" in (out / "scale.h").read_text()
+    assert "1 kernel, " in capsys.readouterr().out
+
+
+def test_a_program_needs_a_target(program, capsys):
+    assert cli.main(["compile", str(program)]) == 1
+    assert "--target is missing" in capsys.readouterr().err
