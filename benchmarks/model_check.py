@@ -3,9 +3,9 @@
     python benchmarks/model_check.py [--only WORD ...] [--arch x86-64-v3]
 
 Every kernel of the workloads is measured on one core, and predicted by `weft_simd.prediction` from
-the `MachineModel` of the device. The clock is measured by a chain of dependent additions. Only
-kernels that take at least 20 us count: shorter ones measure the launch. It prints a row for each
-kernel, what bounds it, and the median of the relative errors.
+the `MachineModel` of the device. The machine is measured first, as by `weft tune`. Only kernels
+that take at least 20 us count: shorter ones measure the launch. It prints a row for each kernel,
+what bounds it, and the median of the relative errors.
 """
 
 from __future__ import annotations
@@ -13,42 +13,26 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
-import sys
-from dataclasses import fields, replace
-from time import perf_counter, process_time
+from time import process_time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from weft.device import MachineModel
 
 SHORTEST = 20e-6
-CHAIN = 1 << 20
 
 
-def clock_hertz() -> float:
-    """Cycles a second: additions that wait for each other take one each."""
-    import ctypes
-    import subprocess
-    import tempfile
+def measured_machine() -> tuple[MachineModel, float]:
+    """The model of the default device with what is measured now, and its clock in Hz."""
+    from weft.device import registry
 
-    source = """
-    long chain(long n) {
-      long x = n;
-      for (long i = 0; i < n; i++) {
-        __asm__ volatile("add $1, %0\\n add $1, %0\\n add $1, %0\\n add $1, %0\\n"
-                         "add $1, %0\\n add $1, %0\\n add $1, %0\\n add $1, %0\\n" : "+r"(x));
-      }
-      return x;
-    }
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        with open(f"{folder}/chain.c", "w") as file:
-            file.write(source)
-        command = [sys.executable, "-m", "ziglang", "cc", "-O2", "-shared", "-fPIC"]
-        subprocess.run([*command, f"{folder}/chain.c", "-o", f"{folder}/chain.so"], check=True)
-        chain = ctypes.CDLL(f"{folder}/chain.so").chain
-        best = 1e9
-        for _ in range(10):
-            began = perf_counter()
-            chain(ctypes.c_long(CHAIN))
-            best = min(best, perf_counter() - began)
-    return 8 * CHAIN / best
+    hertz = 0.0
+    opened = registry.open()
+    for fact in opened.measure():
+        print(f"- {fact}")
+        hertz = fact.value * 1e9 if fact.name == "clock" else hertz
+    registry.close(opened.id)
+    return registry.open().target.compute.machine, hertz
 
 
 def measured(item: object, rounds: int) -> float:
@@ -93,18 +77,12 @@ def main() -> None:
         os.environ["WEFT_CPU_ARCH"] = options.arch
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-1:])
 
-    import ceiling
     from workloads import WORKLOADS
 
-    from weft import Device
     from weft_simd.prediction import predict
 
-    hertz, limit = clock_hertz(), ceiling.measured(1, options.arch)
-    machine = Device[Device.DEFAULT].target.compute.machine
-    if limit is not None:
-        facts = {one.name: getattr(machine, one.name) for one in fields(machine) if not one.init}
-        machine = replace(machine, memory_bytes_per_cycle=limit.bytes / hertz).with_facts(**facts)
-    print(f"clock {hertz / 1e9:.2f} GHz, {limit}\n")
+    machine, hertz = measured_machine()
+    print()
     print("| workload | kernel | measured, us | predicted, us | ratio | bound |")
     print("|---|---|---|---|---|---|")
     errors = []

@@ -86,9 +86,24 @@ def _memory_cycles(program: LinearProgram, machine: MachineModel) -> float:
     nbytes = program.estimates.bytes
     if not isinstance(nbytes, int):
         nbytes = nbytes.vmax
+    stored = min(nbytes, _stored_bytes(program))
     if nbytes <= machine.l2_bytes:
         return nbytes / machine.l2_bytes_per_cycle
-    return nbytes / machine.memory_bytes_per_cycle
+    if nbytes <= machine.last_level_bytes:
+        loads, stores = machine.last_level_bytes_per_cycle, machine.last_level_store_bytes_per_cycle
+    else:
+        loads, stores = machine.memory_bytes_per_cycle, machine.memory_store_bytes_per_cycle
+    return (nbytes - stored) / loads + stored / stores
+
+
+def _stored_bytes(program: LinearProgram) -> int:
+    """The bytes of the buffers that a kernel writes."""
+    sizes = {
+        node.arg: node.dtype.size * node.dtype.itemsize
+        for node in program.uops
+        if node.op is Ops.DEFINE_GLOBAL and isinstance(node.dtype, PtrDType)
+    }
+    return sum(max(0, sizes.get(slot, 0)) for slot in program.outs)
 
 
 def _bodies(program: LinearProgram, machine: MachineModel) -> Iterator[_Body]:

@@ -35,7 +35,7 @@ def test_a_product_takes_the_time_of_its_multiply_adds() -> None:
 
 
 def test_a_long_sum_takes_the_time_of_its_bytes() -> None:
-    n = 1 << 22
+    n = 1 << 24
     found = prediction_of(Tensor.empty(n).sum())
     assert found.bound == "memory"
     assert found.cycles == pytest.approx(4 * n / CAPS.machine.memory_bytes_per_cycle, rel=0.01)
@@ -45,6 +45,20 @@ def test_small_buffers_come_from_the_second_level_cache() -> None:
     n = 1 << 14
     found = prediction_of(Tensor.empty(n) + 1)
     assert found.cycles == pytest.approx(8 * n / CAPS.machine.l2_bytes_per_cycle, rel=0.01)
+
+
+def test_stores_and_loads_have_rates_of_their_own() -> None:
+    n, machine = 1 << 24, CAPS.machine
+    found = prediction_of(Tensor.empty(n) + 1)
+    loads, stores = machine.memory_bytes_per_cycle, machine.memory_store_bytes_per_cycle
+    assert found.cycles == pytest.approx(4 * n / loads + 4 * n / stores, rel=0.01)
+
+
+def test_larger_buffers_come_from_the_last_level_cache() -> None:
+    n, machine = 1 << 20, CAPS.machine
+    found = prediction_of(Tensor.empty(n) + 1)
+    loads, stores = machine.last_level_bytes_per_cycle, machine.last_level_store_bytes_per_cycle
+    assert found.cycles == pytest.approx(4 * n / loads + 4 * n / stores, rel=0.01)
 
 
 def test_expensive_operations_are_bound_by_arithmetic() -> None:
