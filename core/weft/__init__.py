@@ -27,9 +27,11 @@ if TYPE_CHECKING:
     from weft import functions as functions
     from weft import nn as nn
     from weft import onnx as onnx
+    from weft import torch as torch
     from weft.base.dtype import dtypes as dtypes
     from weft.base.errors import WeftError as WeftError
     from weft.base.settings import settings as settings
+    from weft.device import P as P
     from weft.device import catalogue as Device
     from weft.functions import *  # noqa: F403
     from weft.nn import optim as optim
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from weft.tensor.autocast import autocast as autocast
     from weft.tensor.checkpoint import checkpoint as checkpoint
     from weft.tensor.jit import jit as jit
+    from weft.torch import from_torch as from_torch
     from weft.uop import UOp
     from weft.uop.symbolic.sint import Variable as Variable
 
@@ -46,6 +49,7 @@ __version__ = "0.1.0"
 # name here -> (module, name there; None for the module itself)
 _HOMES: dict[str, tuple[str, str | None]] = {
     "Device": ("weft.device.catalogue", "catalogue"),
+    "P": ("weft.device.mesh", "P"),
     "Tensor": ("weft.tensor", "Tensor"),
     "UOp": ("weft.uop", "UOp"),
     "Variable": ("weft.uop.symbolic.sint", "Variable"),
@@ -57,15 +61,18 @@ _HOMES: dict[str, tuple[str, str | None]] = {
     "data": ("weft.data", None),
     "dtypes": ("weft.base.dtype", "dtypes"),
     "from_dlpack": ("weft.tensor", "from_dlpack"),
+    "from_torch": ("weft.torch", "from_torch"),
     "jit": ("weft.tensor.jit", "jit"),
     "nn": ("weft.nn", None),
     "onnx": ("weft.onnx", None),
     "optim": ("weft.nn.optim", None),
     "settings": ("weft.base.settings", "settings"),
+    "torch": ("weft.torch", None),
 }
 
 __all__ = [
     "Device",
+    "P",
     "Tensor",
     "UOp",
     "Variable",
@@ -77,11 +84,13 @@ __all__ = [
     "data",
     "dtypes",
     "from_dlpack",
+    "from_torch",
     "jit",
     "nn",
     "onnx",
     "optim",
     "settings",
+    "torch",
 ]
 
 if TYPE_CHECKING:  # for checkers they are public, too

@@ -49,6 +49,7 @@ PUBLIC = {
         "worker_processes",
     },
     "io": {"safetensors_header"},
+    "onnx": {"operators.point_sampling"},
     "nn": {"datasets", "datasets.digits", "functional", "init", "optim", "state", "utils"},
     "schedule": {"cache", "pipeline", "structural_key", "use_def"},
     "shape": {"movement"},

@@ -39,7 +39,9 @@ def is_user_code(module: Any) -> bool:
     """Whether the code of this module is the user's, not a library's."""
     name = module if isinstance(module, str) else ""
     top = name.partition(".")[0]
-    return name.startswith(("weft.nn", "weft.amp")) or (top not in _LIBRARIES and top != "weft")
+    if name.startswith(("weft.nn", "weft.amp", "weft.torch.exported")):  # modules with state
+        return True
+    return top not in _LIBRARIES and top != "weft"
 
 
 class ByIdentity:

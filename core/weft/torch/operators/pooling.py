@@ -1,0 +1,116 @@
+"""Averages and maxima of windows, and their gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from weft.base.sequences import prod
+from weft.tensor import Tensor
+from weft.torch.operators.derivatives import gradients
+from weft.torch.registry import converter
+
+Sizes = Sequence[int]
+
+
+def _per_axis(numbers: Sizes | int, axes: int) -> tuple[int, ...]:
+    given = (numbers,) if isinstance(numbers, int) else tuple(numbers)
+    return given * axes if len(given) == 1 else given
+
+
+def _average(axes: int) -> Callable[..., Tensor]:
+    def average(
+        x: Tensor, kernel_size: Sizes, stride: Sizes = (), padding: Sizes | int = 0,
+        ceil_mode: bool = False, count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Tensor:  # fmt: skip
+        kernel = _per_axis(kernel_size, axes)
+        step, around = _per_axis(stride or kernel, axes), _per_axis(padding, axes)
+        if divisor_override is None:
+            return x.avg_pool2d(kernel, step, 1, around, ceil_mode, count_include_pad)
+        sums = _window_sums(x, kernel, step, around, ceil_mode)
+        return sums / divisor_override
+
+    return average
+
+
+def _window_sums(x: Tensor, kernel: Sizes, step: Sizes, around: Sizes, ceil_mode: bool) -> Tensor:
+    """Return the sums of windows: averages over an input that is padded to whole windows."""
+    pads: list[Any] = [(0, 0)] * (x.ndim - len(kernel))
+    for size, window, stride, pad in zip(x.shape[-len(kernel) :], kernel, step, around):
+        span = size + 2 * pad - window
+        count = (-(-span // stride) if ceil_mode else span // stride) + 1
+        count -= ceil_mode and (count - 1) * stride >= size + pad
+        pads.append((pad, (count - 1) * stride + window - size - pad))
+    return x.pad(tuple(pads)).avg_pool2d(tuple(kernel), tuple(step)) * prod(kernel)
+
+
+avg_pool1d = converter("aten::avg_pool1d")(_average(1))
+avg_pool2d = converter("aten::avg_pool2d")(_average(2))
+avg_pool3d = converter("aten::avg_pool3d")(_average(3))
+
+
+@converter("aten::avg_pool2d_backward", "aten::avg_pool3d_backward")
+def avg_pool_backward(
+    grad: Tensor, x: Tensor, kernel_size: Sizes, stride: Sizes, padding: Sizes, ceil_mode: bool,
+    count_include_pad: bool, divisor_override: int | None,
+) -> Tensor:  # fmt: skip
+    """Return the gradient of the input of averages over windows."""
+    pool = avg_pool2d if len(kernel_size) == 2 else avg_pool3d
+
+    def function(x: Tensor) -> Tensor:
+        return pool(x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+    return gradients(function, (x,), grad)[0]
+
+
+@converter("aten::_adaptive_avg_pool2d", "aten::_adaptive_avg_pool3d", "aten::adaptive_avg_pool1d")
+def adaptive_avg_pool(x: Tensor, output_size: Sizes) -> Tensor:
+    """Average over windows that cut the last axes into so many parts."""
+    if all(size == 1 for size in output_size):
+        return x.mean(tuple(range(-len(output_size), 0)), keepdim=True)
+    spatial = x.shape[-len(output_size) :]
+    if all(not size % parts for size, parts in zip(spatial, output_size)):
+        kernel = tuple(size // parts for size, parts in zip(spatial, output_size))
+        return x.avg_pool2d(kernel, kernel)
+    return x.adaptive_avg_pool2d(tuple(output_size))
+
+
+@converter("aten::_adaptive_avg_pool2d_backward", "aten::_adaptive_avg_pool3d_backward")
+def adaptive_avg_pool_backward(grad: Tensor, x: Tensor) -> Tensor:
+    """Return the gradient of the input of averages to a size."""
+    axes = 3 if x.ndim == 5 or (x.ndim == 4 and grad.ndim == 4 and x.shape[0] == 0) else 2
+    size = grad.shape[-axes:]
+    return gradients(lambda x: adaptive_avg_pool(x, size), (x,), grad)[0]
+
+
+def _maximum(axes: int) -> Callable[..., Any]:
+    def maximum(
+        x: Tensor, kernel_size: Sizes, stride: Sizes = (), padding: Sizes | int = 0,
+        dilation: Sizes | int = 1, ceil_mode: bool = False,
+    ) -> Any:  # fmt: skip
+        kernel = _per_axis(kernel_size, axes)
+        return x.max_pool2d(
+            kernel, _per_axis(stride or kernel, axes), _per_axis(dilation, axes),
+            _per_axis(padding, axes), ceil_mode, return_indices=True,
+        )  # fmt: skip
+
+    return maximum
+
+
+max_pool2d = converter("aten::max_pool2d_with_indices")(_maximum(2))
+max_pool3d = converter("aten::max_pool3d_with_indices")(_maximum(3))
+
+
+@converter("aten::max_pool2d_with_indices_backward", "aten::max_pool3d_with_indices_backward")
+def max_pool_backward(
+    grad: Tensor, x: Tensor, kernel_size: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes,
+    ceil_mode: bool, indices: Tensor,
+) -> Tensor:  # fmt: skip
+    """Add each gradient at the element that was the largest one of its window."""
+    axes = len(kernel_size)
+    front = tuple(x.shape[:-axes])
+    flat = Tensor.zeros(*front, prod(x.shape[-axes:]), dtype=grad.dtype, device=x.device)
+    places = (*front, prod(grad.shape[-axes:]))
+    written = flat.scatter_add(-1, indices.reshape(places), grad.reshape(places))
+    return written.reshape(tuple(x.shape))

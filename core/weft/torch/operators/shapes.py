@@ -1,0 +1,234 @@
+"""Views, joins, padding and strided windows: what moves elements and computes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from weft.base.sequences import prod
+from weft.tensor import Tensor
+from weft.torch.registry import converter
+
+
+@converter("aten::view", "aten::_unsafe_view", "aten::reshape")
+def view(x: Tensor, size: Sequence[int]) -> Tensor:
+    """Return the elements in row-major order in another shape."""
+    return x.reshape(tuple(size))
+
+
+@converter("aten::view.dtype")
+def view_dtype(x: Tensor, dtype: Any) -> Tensor:
+    """Return the bits read as another dtype."""
+    return x.bitcast(dtype)
+
+
+@converter("aten::permute")
+def permute(x: Tensor, dims: Sequence[int]) -> Tensor:
+    """Return the axes in another order."""
+    return x.permute(tuple(dims)) if x.ndim else x
+
+
+@converter("aten::transpose.int")
+def transpose(x: Tensor, dim0: int, dim1: int) -> Tensor:
+    """Return x with two axes exchanged."""
+    return x.transpose(dim0, dim1) if x.ndim else x
+
+
+@converter("aten::t")
+def t(x: Tensor) -> Tensor:
+    """Return the transpose of a matrix."""
+    return x.transpose(0, 1) if x.ndim == 2 else x
+
+
+@converter("aten::expand")
+def expand(x: Tensor, size: Sequence[int]) -> Tensor:
+    """Repeat axes of size one without a copy; -1 keeps an axis."""
+    return x.expand(tuple(size))
+
+
+@converter("aten::unsqueeze")
+def unsqueeze(x: Tensor, dim: int) -> Tensor:
+    """Insert an axis of size one."""
+    return x.unsqueeze(dim)
+
+
+@converter("aten::squeeze")
+def squeeze(x: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    """Remove axes of size one; others are kept."""
+    chosen = range(x.ndim) if dim is None else [dim] if isinstance(dim, int) else dim
+    gone = {axis % x.ndim for axis in chosen if x.ndim and x.shape[axis] == 1}
+    return x.reshape(tuple(size for axis, size in enumerate(x.shape) if axis not in gone))
+
+
+@converter("aten::slice.Tensor")
+def slice_(
+    x: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Tensor:
+    """Return every step-th element of an axis from start to end."""
+    return x[_along(x, dim, slice(start, end, step))]
+
+
+def _along(x: Tensor, dim: int, item: Any) -> tuple[Any, ...]:
+    """Return the index that takes an item of one axis, and all of the others."""
+    return (slice(None),) * (dim % x.ndim) + (item,)
+
+
+@converter("aten::select.int")
+def select(x: Tensor, dim: int, index: int) -> Tensor:
+    """Return one element of an axis, without that axis."""
+    return x[_along(x, dim, index)]
+
+
+@converter("aten::split_with_sizes")
+def split_with_sizes(x: Tensor, split_sizes: Sequence[int], dim: int = 0) -> list[Tensor]:
+    """Divide an axis into parts of given sizes."""
+    parts, start = [], 0
+    for size in split_sizes:
+        parts.append(slice_(x, dim, start, start + size))
+        start += size
+    return parts
+
+
+@converter("aten::split.Tensor")
+def split(x: Tensor, split_size: int, dim: int = 0) -> list[Tensor]:
+    """Divide an axis into parts of one size; the last one may be smaller."""
+    return list(x.split(split_size, dim))
+
+
+@converter("aten::unbind.int")
+def unbind(x: Tensor, dim: int = 0) -> list[Tensor]:
+    """Return all elements of an axis."""
+    return list(x.unbind(dim))
+
+
+@converter("aten::cat")
+def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Join tensors along an axis. A tensor of shape (0,) fits to any other one."""
+    if any(x.ndim > 1 for x in tensors):
+        tensors = [x for x in tensors if tuple(x.shape) != (0,)]
+    return tensors[0] if len(tensors) == 1 else Tensor.cat(*tensors, dim=dim)
+
+
+@converter("aten::stack")
+def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Join tensors along a new axis."""
+    return Tensor.stack(*tensors, dim=dim)
+
+
+@converter("aten::flip")
+def flip(x: Tensor, dims: Sequence[int]) -> Tensor:
+    """Reverse axes."""
+    return x.flip(tuple(dims)) if dims and x.ndim else x
+
+
+@converter("aten::repeat")
+def repeat(x: Tensor, repeats: Sequence[int]) -> Tensor:
+    """Repeat each axis; more numbers than axes add axes in front."""
+    return x.repeat(tuple(repeats)) if repeats else x
+
+
+@converter("aten::roll")
+def roll(x: Tensor, shifts: Sequence[int], dims: Sequence[int] = ()) -> Tensor:
+    """Move elements along axes; what leaves at the end enters at the start."""
+    return x.roll(tuple(shifts), tuple(dims) or None)
+
+
+@converter("aten::diagonal")
+def diagonal(x: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """Return the diagonal of two axes as the last axis."""
+    return x.diagonal(offset, dim1, dim2)
+
+
+@converter("aten::unfold")
+def unfold(x: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """Return the windows of an axis, their elements along a new last axis."""
+    return x.unfold(dimension, size, step)
+
+
+@converter("aten::as_strided", "aten::as_strided_copy")
+def as_strided(
+    x: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    """Return elements of row-major memory by strides."""
+    shape = tuple(size)
+    place = Tensor.full(shape, storage_offset or 0, dtype="int64", device=x.device)
+    for axis, (count, step) in enumerate(zip(shape, stride, strict=True)):
+        steps = Tensor.arange(count, dtype="int64", device=x.device) * step
+        place = place + steps.reshape(tuple(count if i == axis else 1 for i in range(len(shape))))
+    return x.reshape(-1)[place]
+
+
+@converter("aten::constant_pad_nd")
+def constant_pad_nd(x: Tensor, pad: Sequence[int], value: Any = 0) -> Tensor:
+    """Pad axes by a value, the last axis first. Negative numbers remove elements."""
+    return x.pad(_pairs(x, pad), value=value) if any(pad) else x
+
+
+@converter("aten::reflection_pad1d", "aten::reflection_pad2d", "aten::reflection_pad3d")
+def reflection_pad(x: Tensor, padding: Sequence[int]) -> Tensor:
+    """Pad the last axes by what they mirror, without the edge."""
+    return x.pad(_pairs(x, padding), mode="reflect")
+
+
+@converter("aten::replication_pad1d", "aten::replication_pad2d", "aten::replication_pad3d")
+def replication_pad(x: Tensor, padding: Sequence[int]) -> Tensor:
+    """Pad the last axes by their edges."""
+    return x.pad(_pairs(x, padding), mode="replicate")
+
+
+def _pairs(x: Tensor, pad: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Return (before, after) by axis from a list that begins with the last axis."""
+    given = [(before, after) for before, after in zip(pad[::2], pad[1::2], strict=True)]
+    return ((0, 0),) * (x.ndim - len(given)) + tuple(reversed(given))
+
+
+@converter("aten::im2col")
+def im2col(
+    x: Tensor, kernel_size: Sequence[int], dilation: Sequence[int], padding: Sequence[int],
+    stride: Sequence[int],
+) -> Tensor:  # fmt: skip
+    """Return the windows of images as columns: (batch, channels * kernel, windows)."""
+    batched = x if x.ndim == 4 else x.unsqueeze(0)
+    windows = batched.pad(_pairs(batched, [n for p in reversed(padding) for n in (p, p)]))
+    for axis in (2, 3):
+        size, step, spread = kernel_size[axis - 2], stride[axis - 2], dilation[axis - 2]
+        windows = windows.unfold(axis, (size - 1) * spread + 1, step)[..., ::spread]
+    batch, channels, rows, columns, *kernel = windows.shape
+    windows = windows.permute(0, 1, 4, 5, 2, 3)
+    result = windows.reshape(batch, channels * prod(kernel), rows * columns)
+    return result if x.ndim == 4 else result.squeeze(0)
+
+
+@converter("aten::col2im")
+def col2im(
+    x: Tensor, output_size: Sequence[int], kernel_size: Sequence[int], dilation: Sequence[int],
+    padding: Sequence[int], stride: Sequence[int],
+) -> Tensor:  # fmt: skip
+    """Add columns of windows at their places in images: the transpose of `im2col`.
+
+    It is a transposed convolution with a kernel that holds a one at each of its places.
+    """
+    batched = x if x.ndim == 3 else x.unsqueeze(0)
+    places = prod(kernel_size)
+    batch, rows, _ = batched.shape
+    sizes = [
+        (size + 2 * around - spread * (kernel - 1) - 1) // step + 1
+        for size, around, spread, kernel, step in zip(
+            output_size, padding, dilation, kernel_size, stride, strict=True
+        )
+    ]
+    channels = rows // places
+    images = batched.reshape(batch * channels, places, *sizes)
+    ones = Tensor.eye(places, dtype=x.dtype, device=x.device)
+    more = [
+        size + 2 * around - spread * (kernel - 1) - 1 - (count - 1) * step
+        for size, around, spread, kernel, step, count in zip(
+            output_size, padding, dilation, kernel_size, stride, sizes, strict=True
+        )
+    ]
+    y = images.conv_transpose2d(
+        ones.reshape(places, 1, *kernel_size), stride=tuple(stride), dilation=tuple(dilation),
+        padding=tuple(padding), output_padding=tuple(more),
+    )  # fmt: skip
+    y = y.reshape(batch, channels, *output_size)
+    return y if x.ndim == 3 else y.squeeze(0)

@@ -1,0 +1,288 @@
+"""A graph of PyTorch as a list of calls of converters.
+
+`Program` reads an `fx.GraphModule` of ATen operators once. A call evaluates it with weft Tensors:
+it builds weft's graph, and computes nothing by itself.
+
+Source: PyTorch, `torch.fx.Interpreter`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
+
+import torch
+from torch.fx import GraphModule, Node
+
+from weft.base.dtype import DType
+from weft.tensor import Tensor
+from weft.torch.dtypes import from_torch_dtype, is_supported
+from weft.torch.errors import UnsupportedOperators
+from weft.torch.operators import register_all
+from weft.torch.operators.random_numbers import RANDOM
+from weft.torch.registry import Converter, find, name_of
+
+PLACEMENT = frozenset(
+    ("device", "layout", "pin_memory", "memory_format", "non_blocking", "implicit", "generator")
+)
+"""Keyword arguments that converters do not get."""
+
+_CHECKS = frozenset(
+    "aten::" + name
+    for name in (
+        "_assert_scalar", "_assert_tensor_metadata", "_assert_async", "_assert_async.msg",
+        "sym_constrain_range", "sym_constrain_range_for_size",
+    )
+)  # fmt: skip
+"""Operators that compute nothing."""
+
+_READS_VALUES = frozenset(("aten::nonzero", "aten::_local_scalar_dense", "aten::item"))
+"""Operators that read values of tensors, so that they cannot be traced."""
+
+_SCALAR_MODULES = frozenset(("_operator", "math", "torch", "torch.fx.experimental.sym_node"))
+"""Modules of functions of symbolic sizes."""
+
+
+class Value(NamedTuple):
+    """The value of a node, in the arguments of a step."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A call of a converter.
+
+    :ivar place: of the result. :ivar dead: places of values that no later step reads.
+    :ivar dtypes: of the result; a tuple of them for several results, None where it has none.
+    """
+
+    function: Callable[..., Any]
+    args: Any
+    kwargs: dict[str, Any]
+    place: int
+    dtypes: Any
+    dead: tuple[int, ...]
+
+
+class Program:
+    """A graph of ATen operators that is called with weft Tensors, and returns its outputs.
+
+    :ivar outputs: the nodes that are returned; constants as they are.
+    :ivar constants: tensors of the graph module, which are the first inputs of a call.
+    :ivar is_random: whether it draws random numbers.
+    :raises UnsupportedOperators: if operators have no converter, with all of them.
+    """
+
+    def __init__(
+        self, graph_module: GraphModule, converters: Mapping[str, Converter] | None = None
+    ) -> None:
+        register_all()
+        check_supported(graph_module, converters)
+        self.constants: list[torch.Tensor] = []
+        self.is_random = False
+        self.outputs: list[Any] = []
+        self._converters = converters or {}
+        self._steps: list[Step] = []
+        nodes = _live_nodes(graph_module)
+        inputs = [node for node in nodes if node.op == "placeholder"]
+        stored = [node for node in nodes if node.op == "get_attr"]
+        self.constants = [_attribute(graph_module, str(node.target)) for node in stored]
+        self._places = {node: place for place, node in enumerate((*stored, *inputs))}
+        last_use = {used: node for node in nodes for used in node.all_input_nodes}
+        dead: dict[Node, list[int]] = {}
+        for node in nodes:
+            if node.op == "call_function":
+                self._add_step(node)
+        for used, user in last_use.items():
+            if user.op == "call_function":
+                dead.setdefault(user, []).append(self._places[used])
+        at = {self._places[node]: tuple(places) for node, places in dead.items()}
+        self._steps = [
+            Step(s.function, s.args, s.kwargs, s.place, s.dtypes, at.get(s.place, ()))
+            for s in self._steps
+        ]
+
+    def _add_step(self, node: Node) -> None:
+        target = node.target
+        place = self._places[node] = len(self._places)
+        function = find(target, self._converters)
+        if name_of(target) in _CHECKS:
+            function = _nothing
+        elif function is None:  # a function of sizes
+            function = cast(Callable[..., Any], target)
+        name = name_of(target)
+        self.is_random |= name in RANDOM or name.partition(".")[0] in RANDOM
+        kwargs = {
+            key: self._template(value) for key, value in node.kwargs.items() if key not in PLACEMENT
+        }
+        kwargs = {"from_" if key == "from" else key: value for key, value in kwargs.items()}
+        dtypes = None if function is target else dtypes_of(node.meta.get("val"))
+        self._steps.append(Step(function, self._template(node.args), kwargs, place, dtypes, ()))
+
+    def _template(self, argument: Any) -> Any:
+        """Return an argument with values in place of nodes, and dtypes of weft."""
+        if isinstance(argument, Node):
+            return Value(self._places[argument])
+        if isinstance(argument, (tuple, list)):
+            return tuple(map(self._template, argument))
+        if isinstance(argument, slice):
+            parts = (argument.start, argument.stop, argument.step)
+            return slice(*map(self._template, parts))
+        return from_torch_dtype(argument) if isinstance(argument, torch.dtype) else argument
+
+    def __call__(self, inputs: Sequence[Any]) -> list[Any]:
+        """Return the outputs for constants and inputs: tensors and sizes, or None."""
+        values = [*inputs, *[None] * (len(self._places) - len(inputs))]
+
+        def resolve(argument: Any) -> Any:
+            if isinstance(argument, Value):
+                return values[argument.place]
+            if isinstance(argument, tuple):
+                return [resolve(each) for each in argument]
+            if isinstance(argument, slice):
+                return slice(*map(resolve, (argument.start, argument.stop, argument.step)))
+            return argument
+
+        for step in self._steps:
+            args = [resolve(each) for each in step.args]
+            kwargs = {key: resolve(each) for key, each in step.kwargs.items()}
+            values[step.place] = _cast(step.function(*args, **kwargs), step.dtypes)
+            for place in step.dead:
+                values[place] = None
+        return [resolve(self._template(each)) for each in self.outputs]
+
+    def set_outputs(self, outputs: Iterable[Any]) -> None:
+        """Choose the nodes to return."""
+        self.outputs = list(outputs)
+        kept = {self._places[each] for each in self.outputs if isinstance(each, Node)}
+        self._steps = [
+            Step(
+                s.function, s.args, s.kwargs, s.place, s.dtypes,
+                tuple(place for place in s.dead if place not in kept),
+            )
+            for s in self._steps
+        ]  # fmt: skip
+
+
+def _nothing(*args: Any, **kwargs: Any) -> None:
+    """Check nothing: sizes and dtypes are checked when the graph is traced."""
+
+
+def _live_nodes(graph_module: GraphModule) -> list[Node]:
+    nodes = list(graph_module.graph.nodes)
+    return [node for node in nodes if node.op != "get_attr" or node.users]
+
+
+def _attribute(graph_module: GraphModule, path: str) -> Any:
+    found: Any = graph_module
+    for name in path.split("."):
+        found = getattr(found, name)
+    return found
+
+
+def _cast(result: Any, dtypes: Any) -> Any:
+    """Cast results to the dtypes that PyTorch gives them."""
+    if isinstance(result, Tensor):
+        return result if dtypes is None or result.dtype is dtypes else result.cast(dtypes)
+    if isinstance(result, (tuple, list)) and isinstance(dtypes, tuple):
+        return [_cast(each, dtype) for each, dtype in zip(result, dtypes, strict=True)]
+    return result
+
+
+def dtypes_of(value: Any) -> DType | tuple[Any, ...] | None:
+    """Return the dtypes of an example of a value: of a tensor, or of each of several."""
+    if isinstance(value, torch.Tensor):
+        return from_torch_dtype(value.dtype)
+    if isinstance(value, (tuple, list)):
+        return tuple(map(dtypes_of, value))
+    return None
+
+
+# ---- what can be converted --------------------------------------------------------------------
+
+
+def check_supported(
+    graph_module: GraphModule, converters: Mapping[str, Converter] | None = None
+) -> None:
+    """Check that all operators have converters.
+
+    :raises UnsupportedOperators: with the names of all that have none.
+    """
+    missing = unsupported(graph_module.graph.nodes, converters)
+    if missing:
+        listed = ", ".join(missing)
+        error = UnsupportedOperators(
+            f"{len(missing)} operators have no converter: {listed}",
+            asked="convert a graph of PyTorch",
+            because="weft computes core ATen operators of real numbers",
+            try_="converters={torch.ops.mylib.op: function}, or weft.torch.register(...); with "
+            'torch.compile(backend="weft") such operators are computed by eager PyTorch',
+        )
+        error.operators = tuple(missing)
+        raise error
+
+
+def unsupported(
+    nodes: Iterable[Node], converters: Mapping[str, Converter] | None = None, traced: bool = False
+) -> list[str]:
+    """Return the names of operators that cannot be converted, sorted.
+
+    :param traced: whether operators that read values of tensors cannot be converted.
+    """
+    missing = set()
+    for node in nodes:
+        if node.op in ("call_module", "call_method"):
+            missing.add(f"{node.op}::{node.target}")
+        elif node.op == "call_function" and not is_convertible(node, converters, traced):
+            missing.add(name_of(node.target))
+    return sorted(missing)
+
+
+def is_convertible(
+    node: Node, converters: Mapping[str, Converter] | None = None, traced: bool = False
+) -> bool:
+    """Return whether a call can be computed by weft."""
+    register_all()
+    examples = [node.meta.get("val"), *(used.meta.get("val") for used in node.all_input_nodes)]
+    if not all(_has_dtype(example) for example in examples):
+        return False
+    target, name = node.target, name_of(node.target)
+    if traced and (name in _READS_VALUES or _reads_mask(node, name)):
+        return False
+    if name in _CHECKS or find(target, converters) is not None:
+        return True
+    return target is operator.getitem or _is_function_of_sizes(target)
+
+
+def _is_function_of_sizes(target: Any) -> bool:
+    module = getattr(target, "__module__", None)
+    if isinstance(target, torch._ops.OperatorBase):
+        return False
+    named = str(getattr(target, "__name__", ""))
+    return module in ("_operator", "math") or (
+        module in _SCALAR_MODULES and named.startswith("sym_")
+    )
+
+
+def _has_dtype(example: Any) -> bool:
+    if isinstance(example, (tuple, list)):
+        return all(map(_has_dtype, example))
+    if not isinstance(example, torch.Tensor):
+        return True
+    return is_supported(example.dtype) and example.layout is torch.strided
+
+
+def _reads_mask(node: Node, name: str) -> bool:
+    """Return whether the shape of an indexing operator depends on the values of a mask."""
+    if name not in ("aten::index.Tensor", "aten::index_put", "aten::_unsafe_index.Tensor"):
+        return False
+    indices = [each for each in node.args[1] if isinstance(each, Node)]  # type: ignore[union-attr]
+    masks = [each for each in indices if each.meta["val"].dtype in (torch.bool, torch.uint8)]
+    if name != "aten::index_put" or not masks:
+        return bool(masks)
+    value = node.args[2]
+    assert isinstance(value, Node)
+    return len(indices) > 1 or value.meta["val"].numel() != 1

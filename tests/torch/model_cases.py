@@ -1,0 +1,217 @@
+"""Models of transformers, torchvision and timm with small random weights, and their inputs."""
+
+from __future__ import annotations
+
+import torch
+
+
+def _tokens(batch=2, length=7, vocabulary=64, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(3, vocabulary, (batch, length), generator=generator)
+
+
+def _image(size, channels=3, batch=2):
+    return torch.randn(batch, channels, size, size, generator=torch.Generator().manual_seed(1))
+
+
+def bert():
+    from transformers import BertConfig, BertModel
+
+    config = BertConfig(
+        vocab_size=64,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=48,
+        max_position_embeddings=32,
+    )
+    mask = torch.ones(2, 7, dtype=torch.int64)
+    mask[1, 5:] = 0
+    return BertModel(config), {"input_ids": _tokens(), "attention_mask": mask}
+
+
+def gpt2():
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    config = GPT2Config(vocab_size=64, n_positions=32, n_embd=32, n_layer=2, n_head=4)
+    return GPT2LMHeadModel(config), {"input_ids": _tokens(), "use_cache": False}
+
+
+def llama():
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(
+        vocab_size=64,
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=32,
+    )
+    return LlamaForCausalLM(config), {"input_ids": _tokens(), "use_cache": False}
+
+
+def t5():
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    config = T5Config(
+        vocab_size=64,
+        d_model=32,
+        d_kv=8,
+        d_ff=48,
+        num_layers=2,
+        num_heads=4,
+        decoder_start_token_id=0,
+    )
+    inputs = {"input_ids": _tokens(), "decoder_input_ids": _tokens(length=5, seed=2)}
+    return T5ForConditionalGeneration(config), {**inputs, "use_cache": False}
+
+
+def whisper():
+    from transformers import WhisperConfig, WhisperForConditionalGeneration
+
+    config = WhisperConfig(
+        vocab_size=64,
+        num_mel_bins=8,
+        d_model=32,
+        encoder_layers=1,
+        decoder_layers=1,
+        encoder_attention_heads=4,
+        decoder_attention_heads=4,
+        encoder_ffn_dim=48,
+        decoder_ffn_dim=48,
+        max_source_positions=16,
+        max_target_positions=16,
+        pad_token_id=0,
+        bos_token_id=1,
+        eos_token_id=2,
+        decoder_start_token_id=1,
+        suppress_tokens=None,
+        begin_suppress_tokens=None,
+    )
+    features = torch.randn(2, 8, 32, generator=torch.Generator().manual_seed(1))
+    inputs = {"input_features": features, "decoder_input_ids": _tokens(length=5)}
+    return WhisperForConditionalGeneration(config), {**inputs, "use_cache": False}
+
+
+def clip():
+    from transformers import CLIPConfig, CLIPModel
+
+    text = {
+        "vocab_size": 64,
+        "hidden_size": 32,
+        "intermediate_size": 48,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "max_position_embeddings": 16,
+        "eos_token_id": 2,
+        "bos_token_id": 1,
+        "pad_token_id": 0,
+    }
+    vision = {
+        "hidden_size": 32,
+        "intermediate_size": 48,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "image_size": 16,
+        "patch_size": 8,
+    }
+    config = CLIPConfig(text_config=text, vision_config=vision, projection_dim=16)
+    tokens = _tokens()
+    tokens[:, -1] = 2
+    return CLIPModel(config), {"input_ids": tokens, "pixel_values": _image(16)}
+
+
+def vit():
+    from transformers import ViTConfig, ViTModel
+
+    config = ViTConfig(
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=48,
+        image_size=16,
+        patch_size=8,
+    )
+    return ViTModel(config), {"pixel_values": _image(16)}
+
+
+TRANSFORMERS = {
+    "bert": bert,
+    "gpt2": gpt2,
+    "llama": llama,
+    "t5": t5,
+    "whisper": whisper,
+    "clip": clip,
+    "vit": vit,
+}
+
+# name -> (size of images, arguments of the constructor)
+TORCHVISION = {
+    "resnet18": (48, {}),
+    "vgg11_bn": (32, {}),
+    "densenet121": (32, {}),
+    "squeezenet1_1": (48, {}),
+    "mobilenet_v2": (32, {}),
+    "mobilenet_v3_small": (32, {}),
+    "shufflenet_v2_x0_5": (48, {}),
+    "efficientnet_b0": (32, {}),
+    "regnet_y_400mf": (32, {}),
+    "mnasnet0_5": (32, {}),
+    "googlenet": (48, {"aux_logits": False, "init_weights": False}),
+}
+TIMM = {
+    "convnext_atto": (32, {}),
+    "mixer_s32_224": (64, {"img_size": 64}),
+    "vit_tiny_patch16_224": (32, {"img_size": 32}),
+    "deit_tiny_patch16_224": (32, {"img_size": 32}),
+    "efficientvit_b0": (64, {}),
+    "ghostnet_050": (64, {}),
+    "resnest14d": (64, {}),
+    "poolformer_s12": (64, {}),
+    "swin_tiny_patch4_window7_224": (56, {"img_size": 56}),
+    "repvgg_a0": (32, {}),
+    "hrnet_w18_small": (64, {}),
+    "gmlp_s16_224": (32, {"img_size": 32}),
+}
+
+
+def torchvision_model(name):
+    import torchvision
+
+    size, arguments = TORCHVISION[name]
+    model = getattr(torchvision.models, name)(weights=None, num_classes=10, **arguments)
+    return model, {"x": _image(size)}
+
+
+def timm_model(name):
+    import timm
+
+    size, arguments = TIMM[name]
+    return timm.create_model(name, num_classes=10, **arguments), {"x": _image(size)}
+
+
+def build(name):
+    """A model in evaluation mode and its inputs, for one seed."""
+    torch.manual_seed(0)
+    if name in TRANSFORMERS:
+        model, inputs = TRANSFORMERS[name]()
+    elif name in TORCHVISION:
+        model, inputs = torchvision_model(name)
+    else:
+        model, inputs = timm_model(name)
+    return model.eval(), inputs
+
+
+def tensors_of(output):
+    """The tensors of an output, in order."""
+    if isinstance(output, torch.Tensor):
+        return [output]
+    if hasattr(output, "to_tuple"):
+        output = output.to_tuple()
+    if isinstance(output, dict):
+        output = list(output.values())
+    if isinstance(output, (list, tuple)):
+        return [tensor for each in output for tensor in tensors_of(each)]
+    return []
