@@ -35,7 +35,7 @@ from weft.tensor.live_tensors import register_tensor, unregister_tensor
 from weft.uop import GroupOp, Ops, UOp, memo_slot
 
 if TYPE_CHECKING:
-    from weft.tensor.mixin_methods import MixinMethods
+    from weft.tensor.ops.overloads import MixinMethods
     from weft.tensor.tensor import Tensor
 else:
     MixinMethods = object

@@ -318,10 +318,10 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
     # ---- into here ----------------------------------------------------------------------------
 
     @classmethod
-    def _as_tensor(cls, x: Any, like: TensorBase, dtype: DType | None = None) -> Any:
+    def _as_tensor(cls, x: Any, like: TensorBase, dtype: DType | None = None) -> Self:
         """x as a tensor beside `like`; numbers take its dtype's kind unless `dtype` is given."""
         if isinstance(x, TensorBase):
-            return x
+            return x  # type: ignore[return-value]
         return cls(x, device=like.device, dtype=dtype)
 
     @classmethod

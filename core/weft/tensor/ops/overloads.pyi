@@ -4,12 +4,804 @@ Methods with parameter aliases (`parameter_aliases.SPELLINGS`), and the variants
 self (`inplace_variants.INPLACE`). What checkers find here replaces what the mixins declare.
 """
 
+import builtins
 from collections.abc import Sequence
-from typing import Any, Self, overload
+from typing import Any, ClassVar, Self, overload
 
+from weft.base.dtype import DType
 from weft.tensor.protocol import TensorBase, TensorT
 from weft.tensor.return_types import MinMax, ValuesIndices
 from weft.tensor.types import ArrayLike, Axes, DTypeLike, ShapeLike
+from weft.uop import UOp
+
+class MixinMethods:
+    training: ClassVar[builtins.bool]
+
+    def __init__(self, data: Any = None, *args: Any, **kwargs: Any) -> None: ...
+    def _made_0(self, *args: Any, **kwargs: Any) -> Self: ...
+    def _made_1(self, *args: Any, **kwargs: Any) -> UOp: ...
+    def _made_2(self, *args: Any, **kwargs: Any) -> DType: ...
+    def _made_3(self, *args: Any, **kwargs: Any) -> builtins.str: ...
+    def _made_4(self, *args: Any, **kwargs: Any) -> builtins.int: ...
+    def _made_5(self, *args: Any, **kwargs: Any) -> tuple[builtins.int, ...]: ...
+    def _made_6(self, *args: Any, **kwargs: Any) -> Any: ...
+    @property
+    def T(self) -> Self: ...
+    __abs__ = _made_0
+    __add__ = _made_0
+    __and__ = _made_0
+    __copy__ = _made_0
+    __deepcopy__ = _made_0
+    def __eq__(self, x: Any) -> Self: ...  # type: ignore[override]
+    __floordiv__ = _made_0
+    __ge__ = _made_0
+    __getitem__ = _made_0
+    __gt__ = _made_0
+    __iadd__ = _made_0
+    __iand__ = _made_0
+    __ifloordiv__ = _made_0
+    __ilshift__ = _made_0
+    __imatmul__ = _made_0
+    __imod__ = _made_0
+    __imul__ = _made_0
+    __invert__ = _made_0
+    __ior__ = _made_0
+    __ipow__ = _made_0
+    __irshift__ = _made_0
+    __isub__ = _made_0
+    __itruediv__ = _made_0
+    __ixor__ = _made_0
+    __le__ = _made_0
+    __lshift__ = _made_0
+    __lt__ = _made_0
+    __matmul__ = _made_0
+    __mod__ = _made_0
+    __mul__ = _made_0
+    def __ne__(self, x: Any) -> Self: ...  # type: ignore[override]
+    __neg__ = _made_0
+    __or__ = _made_0
+    __pos__ = _made_0
+    __pow__ = _made_0
+    __radd__ = _made_0
+    __rand__ = _made_0
+    __rfloordiv__ = _made_0
+    __rlshift__ = _made_0
+    __rmatmul__ = _made_0
+    __rmod__ = _made_0
+    __rmul__ = _made_0
+    __ror__ = _made_0
+    __round__ = _made_0
+    __rpow__ = _made_0
+    __rrshift__ = _made_0
+    __rshift__ = _made_0
+    __rsub__ = _made_0
+    __rtruediv__ = _made_0
+    __rxor__ = _made_0
+    __sub__ = _made_0
+    __truediv__ = _made_0
+    __xor__ = _made_0
+    _as_constant = _made_0
+    @classmethod
+    def _as_tensor(cls, *args: Any, **kwargs: Any) -> Self: ...
+    _at_its_values = _made_6
+    _become = _made_6
+    _binary = _made_6
+    _bitonic = _made_6
+    _bitonic_at_once = _made_6
+    @classmethod
+    def _blocks(cls, *args: Any, **kwargs: Any) -> Self: ...
+    _buffer = _made_6
+    _check_not_empty = _made_6
+    _check_places = _made_6
+    _check_ratio = _made_6
+    _compare = _made_6
+    _compare_out_of_range = _made_6
+    _constant = _made_1
+    _constant_pad = _made_6
+    _constant_value = _made_6
+    @classmethod
+    def _corner(cls, *args: Any, **kwargs: Any) -> Self: ...
+    _count = _made_6
+    @classmethod
+    def _counted(cls, *args: Any, **kwargs: Any) -> Any: ...
+    _counted_places = _made_6
+    _cut_like = _made_6
+    _data = _made_6
+    _deviation = _made_6
+    _diagonals = _made_0
+    _distance = _made_6
+    _divisor = _made_6
+    _drawn_like = _made_6
+    _edge_pad = _made_6
+    _element_at_hand = _made_6
+    _exchanged = _made_6
+    _expanded = _made_0
+    _expanded_node = _made_1
+    _extremes_with_indices = _made_6
+    _filling = _made_6
+    _first_places = _made_6
+    _flagged = _made_6
+    _float_remainder = _made_6
+    _floor_divide = _made_6
+    _found = _made_6
+    _half_exp = _made_6
+    @staticmethod
+    def _inverse(*args: Any, **kwargs: Any) -> tuple[builtins.int, ...]: ...
+    _is_long_counted = _made_6
+    _item = _made_6
+    _items = _made_6
+    _mask = _made_6
+    _may_be_nan = _made_6
+    _memory = _made_6
+    _no_bool = _made_6
+    _no_index = _made_6
+    _odd = _made_6
+    _only_flag = _made_6
+    _operand = _made_6
+    _other_device = _made_6
+    _overwritten = _made_6
+    @staticmethod
+    def _own_copy(*args: Any, **kwargs: Any) -> UOp: ...
+    @staticmethod
+    def _own_identity(*args: Any, **kwargs: Any) -> UOp: ...
+    _pair = _made_6
+    _persists = _made_6
+    _picked = _made_6
+    _places_by_digits = _made_6
+    _position_by_blocks = _made_6
+    _prepared = _made_6
+    _readable = _made_0
+    _reduce = _made_6
+    _reduced_to_half_pi = _made_6
+    _replace_node = _made_6
+    _repr_html_ = _made_3
+    _reshaped_for_now = _made_6
+    _resolve_dim = _made_4
+    _resolve_dims = _made_5
+    _settled = _made_6
+    _shared_memory = _made_6
+    _shifted = _made_6
+    _sort_keys = _made_6
+    _span = _made_6
+    _store = _made_6
+    _stored = _made_6
+    _strided = _made_6
+    _summary = _made_6
+    @classmethod
+    def _symbolic_range(cls, *args: Any, **kwargs: Any) -> Any: ...
+    _symbolic_span = _made_6
+    _take = _made_0
+    _to_multiples = _made_0
+    _unary = _made_6
+    _unmasked = _made_6
+    _upstream = _made_1
+    _value_for = _made_6
+    _whole = _made_6
+    _widened = _made_6
+    _window = _made_6
+    _window_of_numpy = _made_6
+    @staticmethod
+    def _with_constant(*args: Any, **kwargs: Any) -> Any: ...
+    _with_flag = _made_0
+    _without_flags = _made_6
+    _wrap_chosen = _made_6
+    _write_flagged = _made_6
+    _write_masked = _made_6
+    _write_picked = _made_6
+    _write_window = _made_6
+    abs = _made_0
+    abs_ = _made_6
+    absolute = _made_0
+    absolute_ = _made_6
+    acos = _made_0
+    acos_ = _made_6
+    acosh = _made_0
+    acosh_ = _made_6
+    adaptive_avg_pool2d = _made_0
+    adaptive_max_pool2d = _made_0
+    add = _made_0
+    add_ = _made_0
+    addbmm = _made_0
+    addbmm_ = _made_6
+    addcdiv = _made_0
+    addcdiv_ = _made_6
+    addcmul = _made_0
+    addcmul_ = _made_6
+    addmm = _made_0
+    addmm_ = _made_6
+    addmv = _made_0
+    addmv_ = _made_6
+    addr = _made_0
+    addr_ = _made_6
+    all = _made_0
+    allclose = _made_6
+    alu = _made_0
+    amax = _made_0
+    amin = _made_0
+    aminmax = _made_6
+    any = _made_0
+    @classmethod
+    def arange(cls, *args: Any, **kwargs: Any) -> Self: ...
+    arccos = _made_0
+    arccos_ = _made_6
+    arccosh = _made_0
+    arccosh_ = _made_6
+    arcsin = _made_0
+    arcsin_ = _made_6
+    arcsinh = _made_0
+    arcsinh_ = _made_6
+    arctan = _made_0
+    arctan2 = _made_0
+    arctan2_ = _made_6
+    arctan_ = _made_6
+    arctanh = _made_0
+    arctanh_ = _made_6
+    argmax = _made_0
+    argmin = _made_0
+    argsort = _made_0
+    argwhere = _made_0
+    asin = _made_0
+    asin_ = _made_6
+    asinh = _made_0
+    asinh_ = _made_6
+    assign = _made_0
+    atan = _made_0
+    atan2 = _made_0
+    atan2_ = _made_6
+    atan_ = _made_6
+    atanh = _made_0
+    atanh_ = _made_6
+    atleast_1d = _made_0
+    atleast_2d = _made_0
+    avg_pool2d = _made_0
+    backward = _made_0
+    baddbmm = _made_0
+    baddbmm_ = _made_6
+    batchnorm = _made_0
+    bernoulli = _made_0
+    bernoulli_ = _made_0
+    bfloat16 = _made_0
+    binary_cross_entropy = _made_0
+    binary_crossentropy = _made_0
+    binary_crossentropy_logits = _made_0
+    bincount = _made_0
+    bitcast = _made_0
+    bitwise_and = _made_0
+    bitwise_and_ = _made_6
+    bitwise_left_shift = _made_0
+    bitwise_left_shift_ = _made_6
+    bitwise_not = _made_0
+    bitwise_not_ = _made_6
+    bitwise_or = _made_0
+    bitwise_or_ = _made_6
+    bitwise_right_shift = _made_0
+    bitwise_right_shift_ = _made_6
+    bitwise_xor = _made_0
+    bitwise_xor_ = _made_6
+    bmm = _made_0
+    bool = _made_0
+    broadcast_to = _made_0
+    bucketize = _made_0
+    byte = _made_0
+    cartesian_prod = _made_0
+    cast = _made_0
+    cat = _made_0
+    cdist = _made_0
+    ceil = _made_0
+    ceil_ = _made_6
+    celu = _made_0
+    char = _made_0
+    cholesky = _made_0
+    chunk = _made_6
+    clamp = _made_0
+    clamp_ = _made_0
+    clamp_max = _made_0
+    clamp_max_ = _made_6
+    clamp_min = _made_0
+    clamp_min_ = _made_6
+    clip = _made_0
+    clip_ = _made_6
+    clone = _made_0
+    column_stack = _made_0
+    concat = _made_0
+    concatenate = _made_0
+    const_like = _made_0
+    contiguous = _made_0
+    contiguous_backward = _made_0
+    conv2d = _made_0
+    conv_transpose2d = _made_0
+    copy_ = _made_0
+    copysign = _made_0
+    copysign_ = _made_6
+    corrcoef = _made_0
+    cos = _made_0
+    cos_ = _made_6
+    cosh = _made_0
+    cosh_ = _made_6
+    cosine_embedding_loss = _made_0
+    cosine_similarity = _made_0
+    count_nonzero = _made_0
+    cov = _made_0
+    cross = _made_0
+    cross_entropy = _made_0
+    cummax = _made_0
+    cummin = _made_0
+    cumprod = _made_0
+    cumprod_ = _made_6
+    cumsum = _made_0
+    cumsum_ = _made_6
+    @property
+    def data(self) -> Any: ...
+    deg2rad = _made_0
+    deg2rad_ = _made_6
+    det = _made_0
+    detach = _made_0
+    @property
+    def device(self) -> builtins.str: ...
+    diag = _made_0
+    diagonal = _made_0
+    diff = _made_0
+    dim = _made_4
+    dist = _made_0
+    div = _made_0
+    div_ = _made_0
+    divide = _made_0
+    divide_ = _made_6
+    divmod = _made_6
+    dot = _made_0
+    double = _made_0
+    dropout = _made_0
+    dsplit = _made_6
+    @property
+    def dtype(self) -> DType: ...
+    eigh = _made_6
+    @classmethod
+    def einsum(cls, *args: Any, **kwargs: Any) -> Self: ...
+    element_size = _made_4
+    elu = _made_0
+    @classmethod
+    def empty(cls, *args: Any, **kwargs: Any) -> Self: ...
+    empty_like = _made_0
+    @staticmethod
+    def enable_grad(*args: Any, **kwargs: Any) -> Any: ...
+    eq = _made_0
+    eq_ = _made_6
+    equal = _made_6
+    erf = _made_0
+    erf_ = _made_6
+    exp = _made_0
+    exp2 = _made_0
+    exp2_ = _made_6
+    exp_ = _made_6
+    expand = _made_0
+    expand_as = _made_0
+    expand_dims = _made_0
+    expm1 = _made_0
+    expm1_ = _made_6
+    @classmethod
+    def eye(cls, *args: Any, **kwargs: Any) -> Self: ...
+    fill_ = _made_0
+    fill_diagonal_ = _made_0
+    fix = _made_0
+    fix_ = _made_6
+    flatten = _made_0
+    flip = _made_0
+    fliplr = _made_0
+    flipud = _made_0
+    float = _made_0
+    float_power = _made_0
+    float_power_ = _made_6
+    floor = _made_0
+    floor_ = _made_6
+    floor_divide = _made_0
+    floor_divide_ = _made_6
+    fmax = _made_0
+    fmin = _made_0
+    fmod = _made_0
+    fmod_ = _made_6
+    frac = _made_0
+    frac_ = _made_6
+    @classmethod
+    def from_blob(cls, *args: Any, **kwargs: Any) -> Self: ...
+    @classmethod
+    def from_dlpack(cls, *args: Any, **kwargs: Any) -> Self: ...
+    @classmethod
+    def from_file(cls, *args: Any, **kwargs: Any) -> Self: ...
+    @classmethod
+    def from_uop(cls, *args: Any, **kwargs: Any) -> Self: ...
+    @classmethod
+    def from_url(cls, *args: Any, **kwargs: Any) -> Self: ...
+    @classmethod
+    def full(cls, *args: Any, **kwargs: Any) -> Self: ...
+    full_like = _made_0
+    full_tensor = _made_0
+    fuse = _made_0
+    gather = _made_0
+    gaussian_nll_loss = _made_0
+    ge = _made_0
+    ge_ = _made_6
+    gelu = _made_0
+    ger = _made_0
+    @classmethod
+    def glorot_uniform(cls, *args: Any, **kwargs: Any) -> Self: ...
+    glu = _made_0
+    gradient = _made_6
+    greater = _made_0
+    greater_ = _made_6
+    greater_equal = _made_0
+    greater_equal_ = _made_6
+    gt = _made_0
+    gt_ = _made_6
+    half = _made_0
+    hardshrink = _made_0
+    hardsigmoid = _made_0
+    hardswish = _made_0
+    hardtanh = _made_0
+    heaviside = _made_0
+    heaviside_ = _made_6
+    hinge_embedding_loss = _made_0
+    histc = _made_0
+    hsplit = _made_6
+    hstack = _made_0
+    huber_loss = _made_0
+    hypot = _made_0
+    hypot_ = _made_6
+    idiv = _made_0
+    image_conv2d = _made_0
+    image_dot = _made_0
+    index_add = _made_0
+    index_add_ = _made_6
+    index_copy = _made_0
+    index_copy_ = _made_6
+    index_fill = _made_0
+    index_fill_ = _made_6
+    index_put = _made_0
+    index_put_ = _made_6
+    index_select = _made_0
+    inner = _made_0
+    int = _made_0
+    interpolate = _made_0
+    inv = _made_0
+    inverse = _made_0
+    is_floating_point = _made_6
+    isclose = _made_0
+    isfinite = _made_0
+    isin = _made_0
+    isinf = _made_0
+    isnan = _made_0
+    isneginf = _made_0
+    isposinf = _made_0
+    item = _made_6
+    @property
+    def itemsize(self) -> builtins.int: ...
+    @classmethod
+    def kaiming_normal(cls, *args: Any, **kwargs: Any) -> Self: ...
+    @classmethod
+    def kaiming_uniform(cls, *args: Any, **kwargs: Any) -> Self: ...
+    keccak = _made_0
+    kernelize = _made_0
+    kl_div = _made_0
+    kron = _made_0
+    kthvalue = _made_6
+    l1_loss = _made_0
+    layernorm = _made_0
+    @property
+    def layout(self) -> Any: ...
+    le = _made_0
+    le_ = _made_6
+    leaky_relu = _made_0
+    lerp = _made_0
+    lerp_ = _made_6
+    less = _made_0
+    less_ = _made_6
+    less_equal = _made_0
+    less_equal_ = _made_6
+    linear = _made_0
+    @classmethod
+    def linspace(cls, *args: Any, **kwargs: Any) -> Self: ...
+    llvm_bf16_cast = _made_0
+    local = _made_0
+    log = _made_0
+    log10 = _made_0
+    log10_ = _made_6
+    log1p = _made_0
+    log1p_ = _made_6
+    log2 = _made_0
+    log2_ = _made_6
+    log_ = _made_6
+    log_softmax = _made_0
+    logaddexp = _made_0
+    logaddexp2 = _made_0
+    logcumsumexp = _made_0
+    logdet = _made_0
+    logical_and = _made_0
+    logical_and_ = _made_6
+    logical_not = _made_0
+    logical_not_ = _made_6
+    logical_or = _made_0
+    logical_or_ = _made_6
+    logical_xor = _made_0
+    logical_xor_ = _made_6
+    logit = _made_0
+    logit_ = _made_6
+    logsigmoid = _made_0
+    @classmethod
+    def logspace(cls, *args: Any, **kwargs: Any) -> Self: ...
+    logsumexp = _made_0
+    long = _made_0
+    lshift = _made_0
+    lt = _made_0
+    lt_ = _made_6
+    @property
+    def mT(self) -> Self: ...
+    @staticmethod
+    def manual_seed(*args: Any, **kwargs: Any) -> Any: ...
+    margin_ranking_loss = _made_0
+    masked_fill = _made_0
+    masked_fill_ = _made_6
+    masked_scatter = _made_0
+    masked_scatter_ = _made_6
+    masked_select = _made_0
+    matmul = _made_0
+    matrix_power = _made_0
+    max = _made_0
+    max_pool2d = _made_6
+    max_unpool2d = _made_0
+    maximum = _made_0
+    mean = _made_0
+    median = _made_6
+    meshgrid = _made_6
+    min = _made_0
+    minimum = _made_0
+    mish = _made_0
+    mm = _made_0
+    mod = _made_0
+    moveaxis = _made_0
+    movedim = _made_0
+    mse_loss = _made_0
+    mul = _made_0
+    mul_ = _made_0
+    multinomial = _made_0
+    multiply = _made_0
+    multiply_ = _made_6
+    mv = _made_0
+    nan_to_num = _made_0
+    nan_to_num_ = _made_6
+    nanmean = _made_0
+    nanmedian = _made_6
+    nanquantile = _made_0
+    nansum = _made_0
+    narrow = _made_0
+    nbytes = _made_4
+    @property
+    def ndim(self) -> builtins.int: ...
+    ndimension = _made_4
+    ne = _made_0
+    ne_ = _made_6
+    neg = _made_0
+    neg_ = _made_6
+    negative = _made_0
+    negative_ = _made_6
+    nelement = _made_4
+    new_empty = _made_0
+    new_full = _made_0
+    new_ones = _made_0
+    new_tensor = _made_0
+    new_zeros = _made_0
+    nll_loss = _made_0
+    @staticmethod
+    def no_grad(*args: Any, **kwargs: Any) -> Any: ...
+    nonzero = _made_6
+    norm = _made_0
+    @classmethod
+    def normal(cls, *args: Any, **kwargs: Any) -> Self: ...
+    normal_ = _made_0
+    normalize = _made_0
+    not_equal = _made_0
+    not_equal_ = _made_6
+    numel = _made_4
+    numpy = _made_6
+    one_hot = _made_0
+    @classmethod
+    def ones(cls, *args: Any, **kwargs: Any) -> Self: ...
+    ones_like = _made_0
+    outer = _made_0
+    pad = _made_0
+    pairwise_distance = _made_0
+    permute = _made_0
+    permute_dims = _made_0
+    pixel_shuffle = _made_0
+    pixel_unshuffle = _made_0
+    poisson_nll_loss = _made_0
+    positive = _made_0
+    pow = _made_0
+    pow_ = _made_6
+    prelu = _made_0
+    prod = _made_0
+    put = _made_0
+    put_ = _made_6
+    qr = _made_6
+    quantile = _made_0
+    quick_gelu = _made_0
+    rad2deg = _made_0
+    rad2deg_ = _made_6
+    @classmethod
+    def rand(cls, *args: Any, **kwargs: Any) -> Self: ...
+    rand_like = _made_0
+    @classmethod
+    def randint(cls, *args: Any, **kwargs: Any) -> Self: ...
+    randint_like = _made_0
+    @classmethod
+    def randn(cls, *args: Any, **kwargs: Any) -> Self: ...
+    randn_like = _made_0
+    random_ = _made_0
+    @classmethod
+    def randperm(cls, *args: Any, **kwargs: Any) -> Self: ...
+    ravel = _made_0
+    realize = _made_0
+    rearrange = _made_0
+    reciprocal = _made_0
+    reciprocal_ = _made_6
+    register_hook = _made_6
+    relu = _made_0
+    relu6 = _made_0
+    relu_ = _made_6
+    remainder = _made_0
+    remainder_ = _made_6
+    repeat = _made_0
+    repeat_interleave = _made_0
+    replace = _made_0
+    @property
+    def requires_grad(self) -> Any: ...
+    requires_grad_ = _made_0
+    reshape = _made_0
+    reshape_as = _made_0
+    retain_grad = _made_0
+    @property
+    def retains_grad(self) -> Any: ...
+    roll = _made_0
+    rot90 = _made_0
+    round = _made_0
+    round_ = _made_6
+    rshift = _made_0
+    rsqrt = _made_0
+    rsqrt_ = _made_6
+    scaled_dot_product_attention = _made_0
+    @classmethod
+    def scaled_uniform(cls, *args: Any, **kwargs: Any) -> Self: ...
+    scatter = _made_0
+    scatter_ = _made_6
+    scatter_add = _made_0
+    scatter_add_ = _made_6
+    scatter_reduce = _made_0
+    scatter_reduce_ = _made_6
+    schedule = _made_6
+    schedule_with_vars = _made_6
+    searchsorted = _made_0
+    select = _made_0
+    select_scatter = _made_0
+    selu = _made_0
+    sequential = _made_0
+    sgn = _made_0
+    sgn_ = _made_6
+    @property
+    def shape(self) -> tuple[builtins.int, ...]: ...
+    shard = _made_0
+    shard_ = _made_0
+    shard_like = _made_0
+    shards = _made_6
+    short = _made_0
+    shrink = _made_0
+    sigmoid = _made_0
+    sigmoid_ = _made_6
+    sign = _made_0
+    sign_ = _made_6
+    signbit = _made_0
+    silu = _made_0
+    sin = _made_0
+    sin_ = _made_6
+    sinc = _made_0
+    sinc_ = _made_6
+    sinh = _made_0
+    sinh_ = _made_6
+    size = _made_6
+    slogdet = _made_6
+    smooth_l1_loss = _made_0
+    soft_margin_loss = _made_0
+    softmax = _made_0
+    softmin = _made_0
+    softplus = _made_0
+    softshrink = _made_0
+    softsign = _made_0
+    solve = _made_0
+    sort = _made_6
+    sparse_categorical_crossentropy = _made_0
+    split = _made_6
+    split_with_sizes = _made_6
+    sqrt = _made_0
+    sqrt_ = _made_6
+    square = _made_0
+    square_ = _made_6
+    squeeze = _made_0
+    stack = _made_0
+    std = _made_0
+    std_mean = _made_6
+    sub = _made_0
+    sub_ = _made_0
+    subtract = _made_0
+    subtract_ = _made_6
+    sum = _made_0
+    svd = _made_6
+    swapaxes = _made_0
+    swapdims = _made_0
+    swish = _made_0
+    t = _made_0
+    take = _made_0
+    take_along_axis = _made_0
+    take_along_dim = _made_0
+    tan = _made_0
+    tan_ = _made_6
+    tanh = _made_0
+    tanh_ = _made_6
+    tanhshrink = _made_0
+    tensor_split = _made_6
+    tensordot = _made_0
+    threefry = _made_0
+    threshold = _made_0
+    tile = _made_0
+    to = _made_0
+    to_ = _made_0
+    tolist = _made_6
+    topk = _made_6
+    trace = _made_0
+    @staticmethod
+    def train(*args: Any, **kwargs: Any) -> Any: ...
+    transpose = _made_0
+    @classmethod
+    def tri(cls, *args: Any, **kwargs: Any) -> Self: ...
+    tril = _made_0
+    tril_ = _made_6
+    @classmethod
+    def tril_indices(cls, *args: Any, **kwargs: Any) -> Self: ...
+    triplet_margin_loss = _made_0
+    triu = _made_0
+    triu_ = _made_6
+    @classmethod
+    def triu_indices(cls, *args: Any, **kwargs: Any) -> Self: ...
+    true_divide = _made_0
+    true_divide_ = _made_6
+    trunc = _made_0
+    trunc_ = _made_6
+    type = _made_0
+    type_as = _made_0
+    ufix = _made_0
+    unbind = _made_6
+    unflatten = _made_0
+    unfold = _made_0
+    @classmethod
+    def uniform(cls, *args: Any, **kwargs: Any) -> Self: ...
+    uniform_ = _made_0
+    unique = _made_6
+    unsqueeze = _made_0
+    unstack = _made_6
+    @property
+    def uop(self) -> UOp: ...
+    vander = _made_0
+    var = _made_0
+    var_mean = _made_6
+    vdot = _made_0
+    vecdot = _made_0
+    view = _made_0
+    view_as = _made_0
+    vsplit = _made_6
+    vstack = _made_0
+    where = _made_0
+    xlogy = _made_0
+    xlogy_ = _made_6
+    zero_ = _made_0
+    @classmethod
+    def zeros(cls, *args: Any, **kwargs: Any) -> Self: ...
+    zeros_like = _made_0
 
 class OverloadsMixin(TensorBase):
     def sum(
