@@ -83,7 +83,7 @@ class InputConverter:
                 array = array.astype(kind.dtype)
             if not array.dtype.isnative:
                 array = array.astype(array.dtype.newbyteorder("="))
-            if array.dtype.kind in "biuf":
+            if array.dtype.isbuiltin == 1 and array.dtype.kind in "biuf":
                 return array
             return small_types.from_numpy(
                 np.ascontiguousarray(array).reshape(array.shape), self._device

@@ -212,7 +212,7 @@ class Programs:
         parts: list[Any] = []
         for name, value in given.items():
             if isinstance(value, np.ndarray):
-                if value.dtype.kind not in "biuf" or not value.dtype.isnative or not value.size:
+                if not _is_plain(value.dtype) or not value.size:
                     return None
                 kind = value.dtype.name
                 if name in self.host_inputs:
@@ -225,6 +225,11 @@ class Programs:
                 return None
             parts.append((name, value.shape, kind))
         return tuple(parts)
+
+
+def _is_plain(dtype: np.dtype[Any]) -> bool:
+    """Whether a device stores the elements as NumPy does."""
+    return dtype.isbuiltin == 1 and dtype.kind in "biuf"
 
 
 def _host_candidates(given: Given) -> tuple[str, ...]:
