@@ -106,6 +106,7 @@ GATHERED_ROWS = 4  # gathered rows in one loop body, each an access stream
 OVERLAPPED_VECTORS = 32  # wide vectors of a row from which the last one may overlap
 REGISTER_PART = 4  # of a register that a vector fills at least: a quarter
 LONG_VECTORS = (4, 2)  # registers of one vector of a long chain, in the order in which it tries
+LEAST_BLOCK_LANES = 4  # of a square block of a transpose: smaller ones are no faster than elements
 PEELED_ROW = 4  # vectors of a row from which its remainder is peeled without a cost model
 PEELED_ITERATIONS = 4  # of the main loop, from which on it has several accumulators
 PEELED_LANES = 4  # of a vector of a short row: fewer gain nothing

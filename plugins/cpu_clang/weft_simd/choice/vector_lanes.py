@@ -8,7 +8,7 @@ Source: Allen & Kennedy, "Optimizing Compilers for Modern Architectures" (2001),
 
 from __future__ import annotations
 
-from weft.plugin import AxisKind, Ops, OptKind, UOp, ceildiv, extent_of
+from weft.plugin import AxisKind, GroupOp, Ops, OptKind, UOp, ceildiv, extent_of
 from weft_simd import thresholds
 from weft_simd.choice.axes import LOOP, loop_axis
 from weft_simd.choice.blocked_transpose import is_block
@@ -18,6 +18,11 @@ from weft_simd.choice.loop_nest_costs import LoopNestCosts
 def share(extent: int, part: int) -> float:
     """The share of the work that is needed if the last part overlaps the one before it."""
     return extent / (ceildiv(extent, part) * part)
+
+
+def _values_of(store: UOp) -> dict[UOp, None]:
+    """The nodes that compute what is stored, without addresses."""
+    return store.src[1].toposort(gate=lambda u: u.op is not Ops.INDEX)
 
 
 class VectorLanes(LoopNestCosts):
@@ -167,12 +172,20 @@ class VectorLanes(LoopNestCosts):
             return width if enough else 0
         wide = 1 << (min(self.lanes, extent).bit_length() - 1)
         if enough and not self.kernel.reduces:
-            gains = self.is_streamed(loop) and self.may_overlap(loop)
+            is_small = width < thresholds.LEAST_BLOCK_LANES
+            is_vector = self.is_streamed(loop) or (is_small and self.is_block(loop))
+            gains = is_vector and self.may_overlap(loop)
             faster = thresholds.PROFITABLE * wide * share(extent, wide) > width
             return wide if gains and faster else width
         if wide > 1 and wide * share(extent, wide) > (width if enough else 1):
             return wide
         return width if enough else 0
+
+    def is_block(self, lane: UOp) -> bool:
+        """Whether the kernel only transposes: blocks of vectors along two loops."""
+        kernel = self.kernel
+        moves = not any(u.op in GroupOp.ALU for s in kernel.stores for u in _values_of(s))
+        return moves and self.is_transposed(lane) and not self.is_hidden(lane)
 
     def is_streamed(self, lane: UOp) -> bool:
         """Whether all accesses along these lanes are contiguous vectors, without gates."""

@@ -133,3 +133,28 @@ def test_windows_over_short_rows_have_lanes_along_the_rows() -> None:
         return max(u.src[1].dtype.count for u in uops if u.op is Ops.STORE)
 
     assert lanes(3) == lanes(5) == 8
+
+
+def lanes_of(found: Tensor) -> list[int]:
+    """The amounts of VECTOR on a target with eight lanes."""
+    return [opt.amount for opt in program_of(found).applied if opt.kind is OptKind.VECTOR]
+
+
+def test_the_last_vector_of_an_awkward_extent_overlaps() -> None:
+    """2 divides 99 * 131 * 18, and 4 divides 31500; both are far fewer than eight lanes."""
+    for size in (99 * 131 * 18, 31500):
+        assert lanes_of(Tensor.empty(size).exp()) == [8]
+
+
+def test_vectors_that_would_do_most_work_twice_do_not_overlap() -> None:
+    assert lanes_of(Tensor.empty(4).exp()) == [4]
+
+
+def test_what_is_written_in_place_has_lanes_that_divide() -> None:
+    x = Tensor.empty(31500).realize()
+    assert lanes_of(x.assign(x + 1)) == [4]
+
+
+def test_a_transpose_has_blocks_although_two_lanes_divide_its_extent() -> None:
+    assert lanes_of(Tensor.empty(34, 34).transpose(0, 1).contiguous()) == [8]
+    assert lanes_of(Tensor.empty(36, 36).transpose(0, 1).contiguous()) == [4]
