@@ -4,7 +4,7 @@
 
 from typing import TYPE_CHECKING, NoReturn
 
-from weft.nn import datasets, functional, init, optim, state, utils
+from weft.nn import datasets, functional, init, optim, parallel, state, utils
 from weft.nn.activations import *
 from weft.nn.attention import MultiHeadAttention
 from weft.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList
@@ -54,7 +54,7 @@ __all__ = [
     "Tanh", "Tanhshrink", "Threshold", "Transformer", "TransformerDecoder",
     "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer", "TripletMarginLoss",
     "Unflatten", "Upsample", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d", "datasets", "functional",
-    "init", "optim", "state", "utils",
+    "init", "optim", "parallel", "state", "utils",
 ]  # fmt: skip
 
 

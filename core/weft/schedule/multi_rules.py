@@ -10,6 +10,7 @@ Source: Xu et al., "GSPMD: General and Scalable Parallelization for ML Computati
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from weft.base.errors import DeviceError, ScheduleError
@@ -105,6 +106,10 @@ class _Partitioner:
             raise _device_mismatch(user, like.devices, found.devices)
         if found.shard == shard:
             return found
+        if self.ctx.has_collectives(found.devices):
+            scattered = self._scattered(node, found.devices, shard)
+            if scattered is not None:
+                return scattered
         if found.shard.axis is not None and (shard.axis is None or has_expand(node)):
             found = self.whole(node)
         return self._relaid(found, node.shape, found.devices, shard)
@@ -155,11 +160,33 @@ class _Partitioner:
 
     def elementwise(self, node: UOp) -> Sharded:
         """Every operand in the layout of the most evenly cut one."""
+        if node.op is Ops.ADD and (total := self._added_before_reduced(node)) is not None:
+            return total
         like = _common_layout(node, [self.found[source] for source in node.src])
         if node.op is Ops.BITCAST and (resized := self._resized(node, like)) is not None:
             return resized
         operands = list(zip(*(self._column(source, like, node) for source in node.src)))
         return sharded(node, like.devices, like.shard, lambda place: node.over(operands[place]))
+
+    def _added_before_reduced(self, node: UOp) -> Sharded | None:
+        """The sum of two reduces over the cut axis: added on each device, then reduced once.
+
+        None where it is no such sum, or where the devices have no collectives.
+        """
+        parts: list[Sharded] = []
+        for source in node.src:
+            found = self.partial.get(source.base)
+            if found is None or has_expand(source):
+                return None
+            if source.base.op is not Ops.ADD and source.base.arg.op is not Ops.ADD:
+                return None
+            parts.append(found.each(partial(transfer_moves, source, source.base)))
+        first, second = parts
+        if first.devices != second.devices or not self.ctx.has_collectives(first.devices):
+            return None
+        added = [node.over(pair) for pair in zip(first.parts, second.parts)]
+        self.partial[node] = Sharded(tuple(added), first.devices)
+        return Sharded(all_reduced(Ops.ADD, added, first.devices), first.devices)
 
     def _column(self, source: UOp, like: Sharded, user: UOp) -> tuple[UOp, ...]:
         if source.op not in SCALARS:
@@ -240,7 +267,8 @@ class _Partitioner:
         moved = found.each(lambda part: transfer_moves(source, below, part))
         together = applies(moved.parts) and self.ctx.has_collectives(target)
         reduced = reduce_scattered if together else reduce_scatter
-        return Sharded(reduced(below.arg.op, moved.parts, target, shard), target, shard)
+        op = Ops.ADD if below.op is Ops.ADD else below.arg.op
+        return Sharded(reduced(op, moved.parts, target, shard), target, shard)
 
     def _gathered(self, node: UOp, source: UOp, found: Sharded, target: str) -> UOp:
         own = self.ctx.addressable_place(found.devices)
