@@ -1,7 +1,8 @@
 """Comparison of schedules: ranks whose programs differ end with an error instead of a hang.
 
-Before the first run of a schedule the ranks compare a digest of its items. Where the digests
-differ, they compare the items, and the error names the first that differs.
+Before a schedule runs the ranks compare a digest of its items. Where the digests differ, they
+compare the items, and the error names the first that differs. Replays of `jit` run the schedule
+that was compared when it was captured.
 """
 
 from __future__ import annotations
@@ -13,9 +14,6 @@ from itertools import zip_longest
 from weft.plugin import DeviceError
 from weft_mpi.rank_device import RankDevice
 
-_equal: set[bytes] = set()
-"""Digests of schedules that were compared."""
-
 
 def compare(devices: Sequence[RankDevice], items: Sequence[str]) -> None:
     """Compare a schedule with those of the other ranks.
@@ -24,14 +22,13 @@ def compare(devices: Sequence[RankDevice], items: Sequence[str]) -> None:
     """
     process = devices[0].process
     digest = blake2b("\n".join(items).encode(), digest_size=16).digest()
-    if digest in _equal or process.size == 1:
+    if process.size == 1:
         return
-    found = process.all_objects(digest, "the schedules of the other ranks")
+    found = process.all_digests(digest)
     if any(other != digest for other in found):
         everything = process.all_objects(list(items), "the items of the other ranks' schedules")
         odd = next(rank for rank, other in enumerate(found) if other != found[0])
         raise _difference(everything[0], everything[odd], odd)
-    _equal.add(digest)
 
 
 def _difference(first: Sequence[str], other: Sequence[str], rank: int) -> DeviceError:

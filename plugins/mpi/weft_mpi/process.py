@@ -86,6 +86,14 @@ class Process:
             for start in range(0, memory.nbytes, CHUNK):
                 self.values.Recv([memory[start : start + CHUNK], self.mpi.BYTE], rank)
 
+    def all_digests(self, digest: bytes) -> list[bytes]:
+        """The digest of the schedule that each rank is about to run."""
+        size = len(digest)
+        found = bytearray(size * self.size)
+        with self.waiting("the schedules of the other ranks"):
+            self.control.Allgather([digest, size, self.mpi.BYTE], [found, size, self.mpi.BYTE])
+        return [bytes(found[start : start + size]) for start in range(0, len(found), size)]
+
     def all_objects(self, value: Any, what: str) -> list[Any]:
         """The value that each rank gives."""
         with self.waiting(what):

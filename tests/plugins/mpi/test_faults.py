@@ -7,7 +7,7 @@ def test_an_exception_ends_all_ranks_with_its_traceback(ranks):
     outcome = ranks(
         3,
         """
-        x = Tensor.ones(3).shard(mesh, data=0).realize()
+        x = Tensor([1.0, 1.0, 1.0]).shard(mesh, data=0).realize()
         if rank == 1:
             raise ValueError("no such file here")
         print((x + 1).sum().item())
@@ -19,7 +19,7 @@ def test_an_exception_ends_all_ranks_with_its_traceback(ranks):
 
 
 def test_an_exit_code_ends_all_ranks(ranks):
-    outcome = ranks(2, "if rank: sys.exit(3)\nTensor.ones(2).shard(mesh, data=0).sum().item()",
+    outcome = ranks(2, "if rank: sys.exit(3)\nTensor([1.0, 2.0]).shard(mesh, data=0).sum().item()",
                     fails=True)  # fmt: skip
     assert "rank 1 of 2 failed" in outcome.err and "it ended with 3" in outcome.err
 
@@ -29,7 +29,7 @@ def test_a_killed_rank_ends_all_ranks(ranks):
         3,
         """
         import signal
-        x = Tensor.ones(3).shard(mesh, data=0)
+        x = Tensor([1.0, 1.0, 1.0]).shard(mesh, data=0)
         x.sum().item()
         if rank == 2:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -45,7 +45,7 @@ def test_a_stopped_rank_ends_all_ranks(ranks):
         2,
         """
         import signal
-        x = Tensor.ones(2).shard(mesh, data=0)
+        x = Tensor([1.0, 1.0]).shard(mesh, data=0)
         x.sum().item()
         if rank == 1:
             os.kill(os.getpid(), signal.SIGSTOP)
@@ -64,7 +64,7 @@ def test_a_rank_that_does_not_answer_ends_all_ranks(ranks):
         def endless():
             while True:
                 time.sleep(0.1)
-        x = Tensor.ones(2).shard(mesh, data=0)
+        x = Tensor([1.0, 1.0]).shard(mesh, data=0)
         x.sum().item()
         if rank == 1:
             endless()
@@ -81,7 +81,7 @@ def test_a_slow_rank_is_waited_for(ranks):
         2,
         """
         import time
-        x = Tensor.ones(2).shard(mesh, data=0)
+        x = Tensor([1.0, 1.0]).shard(mesh, data=0)
         x.sum().item()
         if rank == 1:
             time.sleep(5)
@@ -96,7 +96,7 @@ def test_a_rank_that_ends_early_is_reported(ranks):
         2,
         """
         if rank == 0:
-            Tensor.ones(2).shard(mesh, data=0).sum().item()
+            Tensor([1.0, 2.0]).shard(mesh, data=0).sum().item()
         """,
         fails=True,
     )
@@ -108,7 +108,7 @@ def test_schedules_that_differ_are_an_error(ranks, number):
     outcome = ranks(
         2,
         f"""
-        x = Tensor.ones(4).shard(mesh, data=0).realize()
+        x = Tensor([1.0] * 4).shard(mesh, data=0).realize()
         print((x * 3 + {number}).sum().item())
         """,
         fails=True,
@@ -117,18 +117,31 @@ def test_schedules_that_differ_are_an_error(ranks, number):
     assert "on rank 0, and" in outcome.err
 
 
+def test_programs_that_take_other_branches_are_an_error(ranks):
+    outcome = ranks(
+        2,
+        """
+        x = Tensor([1.0] * 4).shard(mesh, data=0).realize()
+        y = Tensor([[1.0] * 4] * 4).shard(mesh, data=0).realize()
+        x.sum().item(), y.sum(axis=0).tolist()
+        print(x.sum().item() if rank == 0 else y.sum(axis=0).tolist())
+        """,
+        fails=True,
+    )
+    assert "have different schedules" in outcome.err
+
+
 def test_ranks_that_wait_for_each_other_are_reported(ranks):
     outcome = ranks(
         2,
         """
-        x = Tensor.ones(4).shard(mesh, data=0).realize()
-        y = Tensor.ones(4, 4).shard(mesh, data=0).realize()
-        (x.sum() + 1).item(), y.sum(axis=0).tolist()
-        if rank == 0:
-            print((x.sum() + 1).item())
-        else:
-            print(y.sum(axis=0).tolist())
+        x = Tensor([1.0] * 4).shard(mesh, data=0).realize()
+        total = jit(lambda x: x.sum())
+        for _ in range(4):
+            total(x).item()
+        (total(x) if rank == 0 else x.max()).item()
         """,
         fails=True,
     )
-    assert "the ranks wait for each other" in outcome.err or "different" in outcome.err
+    assert "the ranks wait for each other" in outcome.err
+    assert "allreduce" in outcome.err and "the schedules of the other ranks" in outcome.err
