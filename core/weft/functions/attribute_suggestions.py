@@ -56,7 +56,7 @@ EQUIVALENTS: dict[str, str] = {
     "poisson": "Tensor(numpy.random.default_rng(seed).poisson(x.numpy()))",
     "distributions": "x.normal_(mean, std), x.uniform_(low, high), x.bernoulli(), x.multinomial(n)",
     # compilation, functions of functions, gradients
-    **dict.fromkeys(("compile", "script", "compiler", "TinyJit", "export", "fx"), "weft.jit"),
+    **dict.fromkeys(("compile", "script", "compiler", "TinyJit", "fx"), "weft.jit"),
     **dict.fromkeys(("vmap", "func", "functorch"), "weft.jit(function) over one axis more: "
                     "operations broadcast; y.gradient(x) for gradients"),
     "grad": "weft.autograd.grad(y, x), or y.gradient(x)",

@@ -386,8 +386,6 @@ class ReduceMixin(TensorBase):
         reversed_order = -self if dtypes.is_float(dtype) else ~self
         return reversed_order.argmax(axis, keepdim)
 
-    # ---- scans --------------------------------------------------------------------------------
-
     # ---- order statistics, counts, norms ------------------------------------------------------
 
     amax = statistics.amax
