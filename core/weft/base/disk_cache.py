@@ -151,7 +151,8 @@ class DiskCache:
                     _close(path)
                     _give_up(path, writes, error)
                     return None
-                if _is_value_error(error):
+                # the value is at fault: too large for SQLite or for memory
+                if isinstance(error, (MemoryError, OverflowError)) or _code(error) == _TOO_BIG:
                     return None
                 if not _set_aside(path, inode, error):
                     _give_up(path, writes, error)
@@ -290,11 +291,6 @@ def _is_unusable(error: Exception, path: str) -> bool:
     if _code(error) not in _UNUSABLE or getattr(error, "sqlite_errorcode", 0) in _DAMAGED_IO:
         return False
     return _code(error) in _WAIT or not any(_is_other_kind(path + suffix) for suffix in _SUFFIXES)
-
-
-def _is_value_error(error: Exception) -> bool:
-    """Whether the value is at fault: too large for SQLite or for memory."""
-    return isinstance(error, (MemoryError, OverflowError)) or _code(error) == _TOO_BIG
 
 
 def _is_other_kind(path: str) -> bool:

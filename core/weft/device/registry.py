@@ -345,8 +345,8 @@ class Registry(PluginTable):
                     return opened.id
             except Exception as error:  # one plugin must not affect the others
                 let_through(error)
-                if _is_setting_error(error):  # the user can correct the setting
-                    raise
+                if isinstance(error, WeftError) and str(error.asked).startswith(PREFIX):
+                    raise  # an environment variable of ours is invalid: the user can correct it
                 refusals.append(f"{family.name}: {failure_text(error)}")
         raise DeviceUnavailable(
             "no device that computes opens here",
@@ -355,11 +355,6 @@ class Registry(PluginTable):
             try_='pip install "weft[cpu]", or name a device in WEFT_DEVICE; '
             "`weft devices` shows the state of every plugin",
         )
-
-
-def _is_setting_error(error: Exception) -> bool:
-    """Whether an error is of an invalid value in one of our environment variables."""
-    return isinstance(error, WeftError) and str(error.asked).startswith(PREFIX)
 
 
 # ---- the current registry ---------------------------------------------------------------------

@@ -81,7 +81,9 @@ def _single_writers(
     others = {
         other: version
         for version, found in writes.items()
-        for other in (found if _is_stored_and_shared(is_shared, version) else found[1:])
+        for other in (
+            found if is_stored(version) and is_shared(root_buffer(version)) else found[1:]
+        )
     }
     if not others:
         return {}
@@ -100,11 +102,6 @@ def _single_writers(
             copy = preserved_copy(done[version]).reshape(node.src[0].shape)
             done[node] = UOp(Ops.ASSIGN, node.dtype, (copy, src[1]), node.arg)
     return done
-
-
-def _is_stored_and_shared(is_shared: Callable[[UOp], bool], version: UOp) -> bool:
-    """Whether a version is in memory that other BUFFERs share."""
-    return is_stored(version) and is_shared(root_buffer(version))
 
 
 def _resolve_mixed_reads(sink: UOp, crossed: frozenset[UOp]) -> dict[UOp, UOp]:

@@ -73,16 +73,10 @@ def _sharded_value(node: UOp, found: Sharded, parts: list[UOp | None]) -> UOp | 
     if node.op is Ops.CONST or (node.op is Ops.MULTI and tuple(known) == parts_of(node)):
         return None
     numbers = [constant_of(part) for part in known]
-    if numbers[0] is not None and all(
-        n is not None and _is_same_constant(n, numbers[0]) for n in numbers
-    ):
+    same = {None if n is None else str(n.arg) for n in numbers}  # equal to the bit
+    if numbers[0] is not None and len(same) == 1:
         return constant(node.dtype, numbers[0].arg, node.shape, found.devices)
     return stacked(known, found.shard)
-
-
-def _is_same_constant(a: UOp, b: UOp) -> bool:
-    """Whether two constants are equal to the bit."""
-    return a.arg == b.arg and str(a.arg) == str(b.arg)
 
 
 def partition(sink: UOp, ctx: ScheduleContext) -> PartitionedGraph | None:

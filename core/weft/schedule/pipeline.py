@@ -209,7 +209,9 @@ def kernelize_map(sink: UOp, ctx: ScheduleContext | None = None) -> dict[UOp, UO
     context = ctx or ScheduleContext(registry.capabilities)
     plan = Plan(sink)
     telling = trace.enabled("schedule")
-    shared = _shared_below(sink, context) if telling else []
+    order = sink.toposort() if telling else ()
+    # scheduling depends on which BUFFERs share memory, and may change it
+    shared = [u for u in order if u.op is Ops.BUFFER and context.is_shared(u)]
     if settings.SPEC:
         _verify_tensor(plan)
     with trace.span("kernelize"):
@@ -225,11 +227,6 @@ def kernelize_map(sink: UOp, ctx: ScheduleContext | None = None) -> dict[UOp, UO
     if telling:
         trace.point("schedule", sink=sink, becomes=becomes, context=context, shared=shared)
     return becomes
-
-
-def _shared_below(sink: UOp, ctx: ScheduleContext) -> list[UOp]:
-    """The BUFFERs that share memory with others, which scheduling depends on and may change."""
-    return [u for u in sink.toposort() if u.op is Ops.BUFFER and ctx.is_shared(u)]
 
 
 def _crossed(plan: Plan, order: Iterable[UOp]) -> frozenset[UOp]:

@@ -127,7 +127,7 @@ def _structure_of(sink: UOp, order: Iterable[UOp]) -> Structure | None:
         tuple(rows),
         bound,
         _environment(devices),
-        _shared_buffers(buffers) if has_writes else None,
+        tuple([binding.is_shared(node) for node in buffers]) if has_writes else None,
     )
     return Structure(sink, places, buffers, values, sources, key)
 
@@ -172,11 +172,6 @@ def _environment(devices: set[str]) -> tuple[Any, ...]:
     if then is None or then[0] is not stamp:
         then = _settings_then = stamp, tuple(_settings_now())
     return opened, then[1]
-
-
-def _shared_buffers(buffers: list[UOp]) -> tuple[bool, ...]:
-    """Whether other BUFFERs share the memory of each; the scheduler asks where there are writes."""
-    return tuple([binding.is_shared(node) for node in buffers])
 
 
 # ---- arguments -----------------------------------------------------------------------------------

@@ -82,9 +82,13 @@ def merged_reduces(uses: Uses) -> list[Change]:
         if inner in uses.sinks or len(uses.of[inner]) != 1 or not is_static(inner.src[0]):
             continue
         moves = moves_between(node.src[0], inner)
-        if any(move.op not in passable for move in moves) or not _pads_with_identity(node, moves):
+        padded = any(move.op is Ops.PAD for move in moves)
+        # zeros of padding are the identity of sums alone
+        if any(move.op not in passable for move in moves) or (
+            padded and node.arg.op is not Ops.ADD
+        ):
             continue
-        if any(move.op is Ops.PAD for move in moves):
+        if padded:
             fits = pads > 1 or (
                 _adds_few_zeros(node, inner, moves) and _is_product_of_reused(inner)
             )
@@ -103,11 +107,6 @@ def _becomes_indexed_load(reduce: UOp, picks: Mapping[tuple[UOp, UOp], Any]) -> 
         return False
     kept = [a for a, n in enumerate(where.shape) if a not in reduce.arg.axes and n != 1]
     return bool(kept) and where.src[0].st.real_strides()[kept[-1]] == 0
-
-
-def _pads_with_identity(node: UOp, moves: list[UOp]) -> bool:
-    """Whether padding between two reduces is the identity element of the outer one."""
-    return node.arg.op is Ops.ADD or all(move.op is not Ops.PAD for move in moves)
 
 
 def _adds_few_zeros(node: UOp, inner: UOp, moves: list[UOp]) -> bool:
@@ -267,13 +266,10 @@ def _has_one_other_order(node: UOp, readers: list[Use]) -> bool:
             return False
         if _flattened(_single_view(use.source, node)) is not _flattened(seen):
             return False
-    return any(_can_fuse(use.user) for use in readers)
-
-
-def _can_fuse(user: UOp) -> bool:
-    """Whether a pending user computes or stores its sources element by element."""
-    return not is_stored(user) and (
-        user.op in GroupOp.Elementwise or user.op in (Ops.CONTIGUOUS, Ops.ASSIGN)
+    return any(
+        not is_stored(use.user)
+        and (use.user.op in GroupOp.Elementwise or use.user.op in (Ops.CONTIGUOUS, Ops.ASSIGN))
+        for use in readers
     )
 
 

@@ -154,11 +154,7 @@ def has_shape(node: UOp) -> bool:
     return _shape(node) is not None
 
 
-def _tracked(node: UOp) -> Iterable[UOp]:
-    return node.src[:1] if node.op in _MOVING else ()
-
-
-@analysis("_st", needs=_tracked)
+@analysis("_st", needs=lambda node: node.src[:1] if node.op in _MOVING else ())
 def st_of(node: UOp) -> ShapeTracker | None:
     """The layout of a value over `node.base`; None for a node without shape."""
     op = node.op

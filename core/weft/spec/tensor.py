@@ -132,10 +132,6 @@ def _select(node: UOp) -> str | None:
     return None if inside else f"part {node.arg} of {len(parts)}"
 
 
-def _kernel(node: UOp) -> str | None:
-    return None if isinstance(node.arg, Kernel) else "its arg is not a Kernel"
-
-
 def _collective(node: UOp) -> str | None:
     if not isinstance(node.arg, Collective) or not isinstance(node.arg.place, int):
         return "its arg is not a Collective with a place"
@@ -147,16 +143,14 @@ def _collective(node: UOp) -> str | None:
     return None if shapes == expected else f"its parts have the shapes {shapes}, not {expected}"
 
 
-def _buffer_view(node: UOp) -> str | None:
-    return None if isinstance(node.arg, BufferView) else "its arg is not a BufferView"
-
-
 _CHECKS: dict[Ops, Callable[[UOp], str | None]] = {
     Ops.REDUCE_AXIS: _reduce,
     Ops.ASSIGN: _assign,
     Ops.COPY: _copy,
-    Ops.KERNEL: _kernel,
-    Ops.BUFFER_VIEW: _buffer_view,
+    Ops.KERNEL: lambda u: None if isinstance(u.arg, Kernel) else "its arg is not a Kernel",
+    Ops.BUFFER_VIEW: lambda u: (
+        None if isinstance(u.arg, BufferView) else "its arg is not a BufferView"
+    ),
     Ops.COLLECTIVE: _collective,
     Ops.MSTACK: _stack,
     Ops.MULTI: _multi,

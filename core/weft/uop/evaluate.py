@@ -101,10 +101,6 @@ def _multiply_add(a: Any, b: Any, c: Any) -> Any:
     return float(exact) if exact else plain  # `plain` has the correct sign of zero
 
 
-def _sin(a: float) -> float:
-    return math.nan if math.isinf(a) else math.sin(a)
-
-
 def _sqrt(a: float) -> float:
     return math.sqrt(a) if a >= 0 else math.nan
 
@@ -116,7 +112,7 @@ def _trunc(a: float) -> float:
 _MEANING: dict[Ops, Callable[..., Any]] = {
     Ops.EXP2: _exp2,
     Ops.LOG2: _log2,
-    Ops.SIN: _sin,
+    Ops.SIN: lambda a: math.nan if math.isinf(a) else math.sin(a),
     Ops.SQRT: _sqrt,
     Ops.RECIP: partial(_float_divide, 1.0),
     Ops.NEG: lambda a: -a,

@@ -78,7 +78,7 @@ def run(sink: UOp, target: Target) -> UOp:
     reads = {node for node in nodes if node.op is Ops.LOAD and _buffer(node) in stored}
     if len(stored) < len(found) or reads - {one.old for one in found if one.in_place}:
         return sink
-    old = [_store_of_old_values(one) for one in found if not one.in_place]
+    old = [one.store.src[0].store(one.old) for one in found if not one.in_place]
     return UOp.sink(*old, *map(_store_of_terms, found), arg=sink.arg)
 
 
@@ -182,10 +182,6 @@ def _term_loops(one: _IndexedStore, first: int) -> dict[UOp, UOp]:
         loop: UOp.range(loop.src[0], number, AxisKind.LOOP, loop.dtype)
         for number, loop in enumerate((*terms, *sorted(rest, key=loop_order)), first)
     }
-
-
-def _store_of_old_values(one: _IndexedStore) -> UOp:
-    return UOp(Ops.STORE, dtypes.void, (one.store.src[0], one.old))
 
 
 def _store_of_terms(one: _IndexedStore) -> UOp:

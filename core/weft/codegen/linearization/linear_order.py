@@ -93,7 +93,10 @@ def run(sink: UOp, fused: frozenset[DType] = frozenset()) -> list[UOp]:
     """
     nodes = nodes_of(sink)
     result = accumulators.run(nodes, paths_of(nodes), fused)
-    order = _depth_first((*filter(_is_prefetch, result.sink.src), *result.roots, *result.sink.src))
+    roots = result.sink.src
+    # prefetches come first, while few registers are live
+    prefetches = (root for root in roots if root.op is Ops.LOAD and root.arg in PREFETCHES)
+    order = _depth_first((*prefetches, *result.roots, *roots))
     blocks = _make_blocks(order, result.paths, result.late)
     for before, after in (*result.before, *_reads_before_writes(order)):
         _join(_items(before, result.paths[before]), _items(after, result.paths[after]), blocks)
@@ -101,11 +104,6 @@ def run(sink: UOp, fused: frozenset[DType] = frozenset()) -> list[UOp]:
         (node for node in order if node.op in _FIRST), key=lambda u: (u.op, _define_key(u))
     )
     return first + _emit((), blocks)
-
-
-def _is_prefetch(root: UOp) -> bool:
-    """Whether a node is a prefetch. Prefetches come first, while few registers are live."""
-    return root.op is Ops.LOAD and root.arg in PREFETCHES
 
 
 def _depth_first(roots: tuple[UOp, ...]) -> list[UOp]:

@@ -53,19 +53,13 @@ def _rest(
         times = (low + form.const) // divisor
         quotient.const, rest.const = times, form.const - times * divisor
         low, high = low + rest.const, high + rest.const
-        found = quotient, rest, low, high
-        if high <= dtype.max and (best is None or _fewer(found, best, divisor)):
-            best = found
+        # better is a rest that is a remainder already, or that has fewer values
+        key = (high >= divisor, high - low)
+        if high <= dtype.max and (best is None or key < (best[3] >= divisor, best[3] - best[2])):
+            best = quotient, rest, low, high
     if best is None:
         return Linear(), form.copy(), *form.bounds(bounds)
     return best
-
-
-def _fewer(
-    one: tuple[Linear, Linear, int, int], other: tuple[Linear, Linear, int, int], divisor: int
-) -> bool:
-    """Whether the rest of `one` is the better one: a remainder already, or of fewer values."""
-    return (one[3] >= divisor, one[3] - one[2]) < (other[3] >= divisor, other[3] - other[2])
 
 
 def _split(rest: Linear, divisor: int, bounds: BoundsOf) -> tuple[int, Linear, Linear] | None:
