@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from weft.base.arguments import shown
 from weft.base.dtype import DType, ImageDType, dtypes
 from weft.base.errors import ArgumentError, CapabilityError, DTypeError, OutOfMemory
-from weft.base.interrupts import let_through
 from weft.base.text import human_size
 from weft.device import registry
 from weft.device.open_device import OpenDevice
@@ -52,11 +51,8 @@ class _Memory:
 
     def __init__(self, device: OpenDevice, nbytes: int, hints: BufferHints) -> None:
         self.device = device
-        try:
+        with device.call("allocating {}", nbytes):
             self.handle = device.pool.acquire(nbytes, hints)
-        except Exception as error:
-            let_through(error)
-            device.failed(f"allocating {human_size(nbytes)}", error)
         if self.handle is None:
             device.broken(f"allocating {human_size(nbytes)}", "returned None as a handle")
         returned = device.pool.returned
@@ -87,11 +83,8 @@ class _FreedAtOnce(_Memory):
             return
         if self.resident:
             usage.freed(self.device.name, self.nbytes)
-        try:
+        with self.device.call("freeing memory"):
             self.device.pool.release(self.handle, self.nbytes, self.hints)
-        except Exception as error:  # of the allocator's `free`
-            let_through(error)
-            self.device.failed("freeing memory", error)
 
 
 def _memory_type(device: OpenDevice) -> type[_Memory]:
@@ -220,11 +213,8 @@ class Buffer:
             self._handle = self.base.handle
         else:
             whole = self.base.handle
-            try:
+            with device.call("a window of {}", self.nbytes):
                 self._handle = device.allocator.view(whole, self.offset, self.nbytes)
-            except Exception as error:
-                let_through(error)
-                device.failed(f"a window of {human_size(self.nbytes)}", error)
         return self
 
     def deallocate(self) -> None:
@@ -258,11 +248,8 @@ class Buffer:
                 because=f"one element has {dtype.itemsize} bytes",
             )
         where = registry.open(registry.staging() if device is None else device)
-        try:
+        with where.call("wrapping Python's memory"):
             handle = where.allocator.wrap(flat)
-        except Exception as error:
-            let_through(error)
-            where.failed("wrapping Python's memory", error)
         if handle is None:
             raise CapabilityError(
                 "this device cannot use Python's memory in place",
@@ -285,11 +272,8 @@ class Buffer:
         self._check_length(source)
         if self.nbytes:
             handle, holder = self.handle, self.holder()
-            try:
+            with holder.call("copying {} in", self.nbytes):
                 holder.allocator.copy_in(handle, source)
-            except Exception as error:
-                let_through(error)
-                holder.failed(f"copying {human_size(self.nbytes)} in", error)
         return self
 
     def copy_out(self, into: Any = None) -> memoryview:
@@ -309,11 +293,8 @@ class Buffer:
             )
         if self.nbytes:
             handle, holder = self.handle, self.holder()
-            try:
+            with holder.call("copying {} out", self.nbytes):
                 holder.allocator.copy_out(target, handle)
-            except Exception as error:
-                let_through(error)
-                holder.failed(f"copying {human_size(self.nbytes)} out", error)
         return target
 
     def as_memoryview(self, *, window: bool | None = None) -> memoryview:
@@ -329,11 +310,8 @@ class Buffer:
         device = self.holder()
         if window or (window is None and not device.capabilities.memory.persistent):
             handle = self.handle
-            try:
+            with device.call("mapping its memory for the host"):
                 mapped = device.allocator.map_host(handle)
-            except Exception as error:
-                let_through(error)
-                device.failed("mapping its memory for the host", error)
             if mapped is not None:
                 if not isinstance(mapped, memoryview) or mapped.nbytes != self.nbytes:
                     device.broken("mapping its memory", f"returned {shown(mapped)} for {self!r}")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from weft.base.errors import CapabilityError, OutOfMemory, PluginError, WeftError
 from weft.base.interrupts import let_through
 from weft.base.settings import settings
-from weft.base.text import failure_text
+from weft.base.text import failure_text, human_size
 from weft.base.weak import WeakMembers
 from weft.device.capabilities import Capabilities, ComputeCaps, Target
 from weft.device.hook_calls import HookCalls
@@ -178,11 +178,8 @@ class OpenDevice:
 
     def synchronize(self) -> None:
         """Wait for all work launched so far."""
-        try:
+        with self.call("waiting for launched work"):
             self.device.synchronize()
-        except Exception as error:
-            let_through(error)
-            self.failed("waiting for launched work", error)
 
     def release(self) -> int:
         """Free the memory that is kept for reuse; returns its bytes."""
@@ -191,14 +188,11 @@ class OpenDevice:
     def close(self) -> None:
         """Free pooled memory and close the device, also where memory cannot be freed."""
         _open.discard(self)
-        try:
+        with self.call("closing"):
             try:
                 self.release()
             finally:
                 self.device.close()
-        except Exception as error:
-            let_through(error)
-            self.failed("closing", error)
 
     def close_at_exit(self) -> None:
         """Close it, in the process that opened it alone. Errors are printed with DEBUG=1 only."""
@@ -215,6 +209,11 @@ class OpenDevice:
     def makers(self) -> tuple[object, ...]:
         """The plugins that made its parts: modules, or objects with hooks."""
         return self._plugins
+
+    def call(self, doing: str, nbytes: int = 0) -> _PluginCall:
+        """A context for one call of a part, whose exceptions become those of `failed`. doing: the
+        operation; nbytes: the size that replaces a `{}` in it."""
+        return _PluginCall(self, doing, nbytes)
 
     def failed(self, doing: str, error: Exception) -> NoReturn:
         """Raise the error of a part: a WeftError as it is, MemoryError as OutOfMemory, any other as
@@ -239,6 +238,23 @@ class OpenDevice:
 
     def __repr__(self) -> str:
         return f"<OpenDevice {self.name}>"
+
+
+class _PluginCall:
+    """The context of one call of a part."""
+
+    __slots__ = ("device", "doing", "nbytes")
+
+    def __init__(self, device: OpenDevice, doing: str, nbytes: int) -> None:
+        self.device, self.doing, self.nbytes = device, doing, nbytes
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception):
+            let_through(error)
+            self.device.failed(self.doing.format(human_size(self.nbytes)), error)
 
 
 def for_each_device(does: Callable[[OpenDevice], None], devices: Iterable[OpenDevice]) -> None:

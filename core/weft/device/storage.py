@@ -9,7 +9,6 @@ from os import PathLike
 from weft.base.arguments import shown
 from weft.base.dtype import dtypes
 from weft.base.errors import FileError
-from weft.base.interrupts import let_through
 from weft.device import registry
 from weft.device.buffer import Buffer
 
@@ -17,11 +16,8 @@ from weft.device.buffer import Buffer
 def stored_size(device: registry.DeviceLike) -> int | None:
     """The number of bytes on a storage device; None if nothing is stored."""
     opened = registry.open(device)
-    try:
+    with opened.call("looking how much is stored"):
         found = opened.allocator.capacity()
-    except Exception as error:
-        let_through(error)
-        opened.failed("looking how much is stored", error)
     if found is not None and (not isinstance(found, int) or found < 0):
         opened.broken("looking how much is stored", f"gave {shown(found)}")
     return found

@@ -20,7 +20,6 @@ from weft.base.arguments import kind_of
 from weft.base.collector import freeze_survivors, uncollected
 from weft.base.disk_cache import DiskCache
 from weft.base.errors import CompileError, PluginError, WeftError
-from weft.base.interrupts import let_through
 from weft.base.settings import settings
 from weft.base.weak import WeakKeys
 from weft.device import CompiledProgram, Feature, LinearProgram, OpenDevice, registry
@@ -238,11 +237,8 @@ def _made_by_plugin(
 ) -> Made:
     """The result of a call of a plugin. Raises PluginError for its exceptions, OutOfMemory for a
     MemoryError, and PluginError for a result of another kind."""
-    try:
+    with device.call(doing):
         made = work()
-    except Exception as error:
-        let_through(error)
-        device.failed(doing, error)
     if not isinstance(made, kind):
         device.broken(doing, f"gave {kind_of(made)} instead of {kind.__name__}")
     return made

@@ -279,12 +279,9 @@ class Replay(Recorded):
     ) -> None:
         """Register the setters of a graph of launches with these arguments."""
         launches_of = {id(own): number for number, own in enumerate(lists)}
-        try:
+        with device.call("binding launches together"):
             for patch in (*self._input_slots, *self._output_slots):
                 patch.move_to(graph, launches_of)
-        except Exception as error:
-            let_through(error)
-            device.failed("binding launches together", error)
 
     def _program(self, number: int) -> Any:
         return self.steps[number].item.prg  # type: ignore[union-attr]
