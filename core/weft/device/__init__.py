@@ -42,7 +42,7 @@ from weft.device.parts import (
     SettableGraph,
     Tuning,
 )
-from weft.device.program import CompiledProgram, Estimates, Launch, LinearProgram
+from weft.device.program import CompiledProgram, Estimates, Launch, LinearProgram, SourceText
 from weft.device.registry import Registry
 from weft.device.tensor_core import FragmentLayout, TensorCore
 from weft.device.usage import usage
@@ -84,6 +84,7 @@ __all__ = [
     "Renderer",
     "Runner",
     "SettableGraph",
+    "SourceText",
     "Target",
     "TensorCore",
     "Throughput",

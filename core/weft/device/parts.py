@@ -197,7 +197,8 @@ class Renderer(Protocol):
     rules: PatternMatcher | None
 
     def render(self, program: LinearProgram) -> str:
-        """The source of one kernel, named ``program.name``."""
+        """The source of one kernel, named ``program.name``; as a `SourceText` it states the names
+        of its functions."""
         ...
 
 

@@ -195,6 +195,24 @@ def _launch_size(nodes: Sequence[UOp], prefix: str) -> tuple[sint, ...] | None:
     return tuple(sizes) if found else None
 
 
+class SourceText(str):
+    """Source text with the names of the functions in it, in the order of their definitions.
+
+    :ivar functions: those that only the text itself calls.
+    :ivar entries: those that others call.
+    """
+
+    functions: tuple[str, ...]
+    entries: tuple[str, ...]
+
+    def __new__(
+        cls, text: str, functions: Iterable[str] = (), entries: Iterable[str] = ()
+    ) -> SourceText:
+        self = super().__new__(cls, text)
+        self.functions, self.entries = tuple(functions), tuple(entries)
+        return self
+
+
 @dataclass(frozen=True, eq=False)
 class CompiledProgram:
     """A kernel with its source and its binary, which a runner is made from.

@@ -29,7 +29,7 @@ from weft.base.errors import WeftError
 from weft.base.interrupts import let_through
 from weft.base.settings import settings
 from weft.codegen.opt.opts import opt_of
-from weft.device import ComputeCaps, Estimates, LinearProgram, OpenDevice
+from weft.device import ComputeCaps, Estimates, LinearProgram, OpenDevice, SourceText
 from weft.engine import tuned_plans
 from weft.uop import UOp, from_text, to_text
 
@@ -75,14 +75,17 @@ def find(
         return None
     try:
         facts = json.loads(kept)
-        return program_from(facts, ast, lambda: again().uops), str(facts["source"])
+        source = SourceText(str(facts["source"]), facts["functions"], facts["entries"])
+        return program_from(facts, ast, lambda: again().uops), source
     except (ValueError, TypeError, KeyError, WeftError):
         return None
 
 
 def put(key: str, program: LinearProgram, source: str) -> None:
     """Store what was generated."""
-    _programs.put(key, json.dumps(facts_of(program) | {"source": source}).encode())
+    text = source if isinstance(source, SourceText) else SourceText(source)
+    names = {"functions": text.functions, "entries": text.entries}
+    _programs.put(key, json.dumps(facts_of(program) | names | {"source": source}).encode())
 
 
 def program_from(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from weft.base.dtype import DType, ImageDType, PtrDType, dtypes
 from weft.base.errors import CapabilityError, SpecError
+from weft.device.program import SourceText
 from weft.render.address_selection import ZEROS, SelectedAddress, selected_loads
 from weft.render.dialect import PLAIN_C, CDialect
 from weft.render.expressions import ATOM, COMPARE, Expression, is_mask, mask_dtype
@@ -51,7 +52,7 @@ class CStyleRenderer(Extensions):
         self.native_ops: frozenset[Ops] = self.dialect.native_ops
         self.rules: PatternMatcher | None = C_RULES
 
-    def render(self, program: LinearProgram) -> str:
+    def render(self, program: LinearProgram) -> SourceText:
         """The source of one kernel, with the types and functions it needs before it.
 
         :raises CapabilityError: if the language lacks a dtype, shared memory, a launch index.
@@ -84,7 +85,7 @@ class _Kernel:
         self.counts: dict[str, int] = {}
         self.loop_text = renderer.loop_text(program.uops)
 
-    def source(self) -> str:
+    def source(self) -> SourceText:
         uops, functions = self.renderer.prepare(self.program.uops)
         if self.renderer.selects_addresses:
             self.values.selected = selected_loads(uops)
@@ -109,7 +110,7 @@ class _Kernel:
         after = self.renderer.after_kernel(self.program, types)
         after = [part for line in after for part in _wrapped(line, "")]
         lines = [*before, *attributes, *_wrapped(head, ""), *self.lines, "}", *after, ""]
-        return "\n".join(lines)
+        return SourceText("\n".join(lines), self.helpers.texts, self.renderer.entries(self.program))
 
     # ---- the head ---------------------------------------------------------------------------
 

@@ -108,6 +108,10 @@ class Extensions:
         """Lines after a kernel whose parameters have these types."""
         return ()
 
+    def entries(self, program: LinearProgram) -> Sequence[str]:
+        """The names of the functions that others call."""
+        return (program.name,)
+
     def function_declaration(self, head: str) -> str:
         """The declaration of a function that is to be called and never inlined."""
         return f"{head};"

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from weft.plugin import CompileError
+from weft.plugin import CompileError, SourceText
 from weft_cpu_clang import elf
 from weft_cpu_clang.binary import SUFFIX
 from weft_cpu_clang.cpu_quota import available
@@ -52,14 +52,15 @@ class ClangCompiler:
             raise
 
     def compile_many(self, sources: Sequence[tuple[str, str]]) -> list[bytes]:
-        """The binaries of several (source, name), in one run where that is possible.
+        """The binaries of several (source, name), in one run where that is possible: where all are
+        SourceText, whose functions have known names.
 
         :raises CompileError: if any of them is refused.
         """
-        if not self.shared:
+        texts = [source for source, _ in sources if isinstance(source, SourceText)]
+        if not self.shared and len(texts) == len(sources):
             from weft_cpu_clang.translation_units import endings, joined
 
-            texts = [source for source, _ in sources]
             try:
                 return self._objects(joined(texts), endings(texts))
             except CompileError:
@@ -100,7 +101,8 @@ class ClangCompiler:
         hidden = ("-nostdlib", "-fvisibility=hidden")
         arguments = tuple(one for one in self.toolchain.arguments if one not in hidden)
         if sys.platform == "win32":
-            source = exporting(source)
+            entries = source.entries if isinstance(source, SourceText) else (name,)
+            source = exporting(source, entries)
         made = self._run((*arguments, "-c", "-x", "c", "-", "-o", "-"), source)
         with tempfile.TemporaryDirectory(prefix="weft-") as folder:
             object_file, library = Path(folder, f"{name}.o"), Path(folder, name + SUFFIX)
@@ -119,13 +121,11 @@ class ClangCompiler:
             raise
 
 
-def exporting(source: str) -> str:
-    """A source whose functions other modules may call, on Windows: the object tells the linker, as
-    it does of functions with ``__declspec(dllexport)``.
+def exporting(source: str, entries: Iterable[str]) -> str:
+    """A source with functions of these names that other modules may call, on Windows: the object
+    tells the linker, as it does of functions with ``__declspec(dllexport)``.
 
     Source: Microsoft, PE Format, "The .drectve Section".
     """
-    from weft_cpu_clang.translation_units import functions_of
-
-    rows = "".join(f'  ".ascii \\" -export:{name}\\"\\n"\n' for name in functions_of(source))
+    rows = "".join(f'  ".ascii \\" -export:{name}\\"\\n"\n' for name in entries)
     return f'{source}\n__asm__(".section .drectve,\\"yn\\"\\n"\n{rows}  ".text");\n'

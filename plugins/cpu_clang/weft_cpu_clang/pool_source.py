@@ -14,6 +14,10 @@ import os
 import signal
 import sys
 
+from weft.plugin import SourceText
+
+ENTRIES = ("weft_spread", "weft_attend", "weft_threads", "weft_stop")
+"""The functions of the pool."""
 MOST = 256
 STACK = 16 << 20
 """Bytes of a worker's stack: kernels keep packed operands there. Only what is touched is used."""
@@ -351,7 +355,7 @@ def this_system() -> str:
     return LINUX if is_linux else POSIX
 
 
-def source(system: str | None = None) -> str:
+def source(system: str | None = None) -> SourceText:
     """The C of the pool for a kind of system; None: for this one."""
     system = system or this_system()
     values = {
@@ -364,4 +368,4 @@ def source(system: str | None = None) -> str:
         # Windows has no signal masks
         "set_mask": int(getattr(signal, "SIG_SETMASK", 0)),
     }
-    return "".join(_PARTS[system]) % values
+    return SourceText("".join(_PARTS[system]) % values, entries=ENTRIES)

@@ -17,6 +17,7 @@ from weft.plugin import (
     LoopText,
     MaskedLoad,
     Ops,
+    SourceText,
     UOp,
     VectorStyle,
     dtypes,
@@ -77,7 +78,7 @@ class ClangRenderer(CStyleRenderer):
         self.prefetches = prefetches
         self.masked_loads = masked_loads
 
-    def render(self, program: LinearProgram) -> str:
+    def render(self, program: LinearProgram) -> SourceText:
         """See `CStyleRenderer`."""
         text = super().render(program)
         dots = {u.arg.dtype_in for u in program.uops if u.op is Ops.DOT}
@@ -88,7 +89,8 @@ class ClangRenderer(CStyleRenderer):
             targets.append("prefer-256-bit")
         if not targets:
             return text
-        return f"{_BEFORE.format(targets=','.join(targets))}{before}{text}{_AFTER}"
+        whole = f"{_BEFORE.format(targets=','.join(targets))}{before}{text}{_AFTER}"
+        return SourceText(whole, text.functions, text.entries)
 
     # ---- loops -----------------------------------------------------------------------------------
 
@@ -120,6 +122,11 @@ class ClangRenderer(CStyleRenderer):
     def after_kernel(self, program: LinearProgram, types: Sequence[str]) -> Sequence[str]:
         """The entry point that threads call."""
         return thread_loop.entry(program.name, types) if _is_threaded(program) else ()
+
+    def entries(self, program: LinearProgram) -> Sequence[str]:
+        """The kernel, and the entry point that threads call."""
+        threaded = (program.name + thread_loop.SUFFIX,) if _is_threaded(program) else ()
+        return (program.name, *threaded)
 
     def function_declaration(self, head: str) -> str:
         """Functions are made to be called."""

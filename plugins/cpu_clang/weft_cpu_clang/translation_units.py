@@ -16,10 +16,10 @@ Source: CMake manual, property UNITY_BUILD.
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Sequence
 
+from weft.plugin import SourceText
 from weft_cpu_clang.elf_object import (
     AARCH64,
     LOCAL,
@@ -36,30 +36,20 @@ from weft_cpu_clang.elf_object import (
 from weft_cpu_clang.elf_writer import ObjectWriter
 
 FLAGS = ("-ffunction-sections", "-fdata-sections")
-_ATTRIBUTE = r"(?:__attribute__\(\(\w+\)\) )?"
-_DEFINED = re.compile(
-    rf"^(?!typedef\b){_ATTRIBUTE}[A-Za-z_][\w *]*?\b(\w+)\([^;{{}}]*\) *\{{", re.MULTILINE
-)
 
 
-def joined(sources: Sequence[str]) -> str:
+def joined(sources: Sequence[SourceText]) -> str:
     """One source of several, each with the ending of its number."""
     return "".join(map(_renamed, sources, endings(sources)))
 
 
-def endings(sources: Sequence[str]) -> list[str]:
+def endings(sources: Sequence[SourceText]) -> list[str]:
     """What names of functions end with in `joined`, by source."""
     return [f"_of_source_{number}" for number in range(len(sources))]
 
 
-def functions_of(source: str) -> list[str]:
-    """The names of the functions that a source defines for others."""
-    found = _DEFINED.finditer(source)
-    return list(dict.fromkeys(m[1] for m in found if not m[0].startswith("static")))
-
-
-def _renamed(source: str, ending: str) -> str:
-    names = dict.fromkeys(_DEFINED.findall(source))
+def _renamed(source: SourceText, ending: str) -> str:
+    names = (*source.functions, *source.entries)
     before = "".join(f"#define {name} {name}{ending}\n" for name in names)
     after = "".join(f"#undef {name}\n" for name in names)
     return f"{before}{source}\n{after}"

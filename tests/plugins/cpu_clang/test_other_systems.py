@@ -16,11 +16,10 @@ import sys
 import numpy as np
 import pytest
 
-from weft.plugin import CompileError, dtypes
+from weft.plugin import CompileError, SourceText, dtypes
 from weft_cpu_clang import binary, compiler, graph, pool_source, stack, threads, toolchain
 from weft_cpu_clang.process import run
 from weft_cpu_clang.toolchain import FLAGS
-from weft_cpu_clang.translation_units import functions_of
 
 TARGETS = {
     "aarch64-macos": b"\xcf\xfa\xed\xfe" + struct.pack("<I", 0x0100000C),  # Mach-O 64, arm64
@@ -58,19 +57,20 @@ def test_kernels_and_the_pool_are_compiled(bench, compiled_for, target):
     bench.elementwise(
         [(dtypes.float32, [1.0, 2.0]), (dtypes.float32, [3.0, 4.0])], lambda a, b: [a * b + a], 4
     )
-    sources = (bench.source, graph.source(), pool_source.source(system_of(target)))
-    for source in sources:
-        text = compiler.exporting(source) if "windows" in target else source
+    pool = pool_source.source(system_of(target))
+    replayer = SourceText(graph.source(), entries=["weft_replay"])
+    for source in (bench.source, replayer, pool):
+        text = compiler.exporting(source, source.entries) if "windows" in target else source
         made = compiled_for(text, target)
         assert made.startswith(TARGETS[target])
-        for name in functions_of(source):
+        for name in source.entries:
             assert name.encode() in made
 
 
 @pytest.mark.parametrize("target", ["x86_64-windows-gnu", "aarch64-windows-gnu"])
 def test_functions_are_exported_to_windows(compiled_for, target):
     source = "static int g(int a) { return a; }\nint f(int a) { return g(a) + 1; }\n"
-    made = compiled_for(compiler.exporting(source), target)
+    made = compiled_for(compiler.exporting(source, ["f"]), target)
     assert b" -export:f" in made and b"-export:g" not in made and b".drectve" in made
 
 
@@ -78,7 +78,9 @@ def test_a_library_for_windows_has_the_exports(bench, compiled_for, tmp_path):
     """LLVM's linker for Windows, which the wheel of zig has, reads what the object tells it."""
     source = "void weft_one(void) {}\nint weft_two(int a) { return a + 1; }\n"
     made = tmp_path / "k.obj"
-    made.write_bytes(compiled_for(compiler.exporting(source), "x86_64-windows-gnu"))
+    made.write_bytes(
+        compiled_for(compiler.exporting(source, ["weft_one", "weft_two"]), "x86_64-windows-gnu")
+    )
     zig = pytest.importorskip("ziglang").__path__[0]
     linker = (os.path.join(zig, "zig"), "lld-link")
     command = (*linker, "/dll", "/noentry", f"/out:{tmp_path / 'k.dll'}", str(made))
@@ -227,14 +229,3 @@ def test_commands_of_windows_have_backslashes(monkeypatch):
     monkeypatch.setattr(os.path, "isfile", lambda path: path.endswith("clang.exe"))
     said = r'"C:\Program Files\LLVM\bin\clang.exe"'
     assert toolchain._words(said) == (said.strip('"'),)
-
-
-def test_functions_of_a_source():
-    source = (
-        "typedef int word;\nstatic inline int helper(int a) {\n  return a;\n}\n"
-        "__attribute__((noinline)) void k(float* restrict a,\n    const int n) {\n}\n"
-        "void k_part(const long long* words0, const long long part0) {\n  k(0, 1);\n}\n"
-    )
-    assert functions_of(source) == ["k", "k_part"]
-    system = pool_source.source(pool_source.WINDOWS)
-    assert functions_of(system) == ["weft_spread", "weft_attend", "weft_threads", "weft_stop"]

@@ -10,9 +10,10 @@ import pytest
 from weft import Tensor
 from weft.base.settings import settings
 from weft.engine import forget_programs
-from weft.plugin import CompileError
+from weft.plugin import CompileError, LinearProgram, Ops, SourceText, UOp, dtypes
 from weft_cpu_clang import elf, translation_units
 from weft_cpu_clang.compiler import ClangCompiler
+from weft_cpu_clang.renderer import ClangRenderer, clang_dialect
 from weft_cpu_clang.toolchain import find_toolchain
 
 _TYPES = "typedef float v __attribute__((ext_vector_type(4), aligned(4)));\n"
@@ -27,7 +28,10 @@ void f_part(const long long* words,
   f((float*)words[part]);
 }
 """
-SOURCES = [(_TYPES + _HELPER % n + _KERNEL % (n + 1, n), "f") for n in range(3)]
+SOURCES = [
+    (SourceText(_TYPES + _HELPER % n + _KERNEL % (n + 1, n), ["twice"], ["f", "f_part"]), "f")
+    for n in range(3)
+]
 """Kernels that are called alike, as are their helpers, which differ."""
 
 needs_objects = pytest.mark.skipif(
@@ -75,9 +79,8 @@ def test_each_has_its_own_function_and_helper():
 
 @needs_objects
 def test_constants_of_others_are_left_out():
-    many = [
-        (f"void f(float* a) {{ *a = *a * {n}.125f + {n}.75f; }}", "f") for n in range(1, 40)
-    ]  # fmt: skip
+    text = "void f(float* a) {{ *a = *a * {0}.125f + {0}.75f; }}"
+    many = [(SourceText(text.format(n), entries=["f"]), "f") for n in range(1, 40)]
     compiler = ClangCompiler(find_toolchain())
     found = compiler.compile_many(many)
     assert found == [compiler.compile(*one) for one in many]
@@ -97,7 +100,8 @@ double f(int i) {
   return g(i);
 }
 """
-    both = [(source.replace("3, 1, 4", "2, 7, 1"), "f"), (source, "f")]
+    texts = (source.replace("3, 1, 4", "2, 7, 1"), source)
+    both = [(SourceText(text, ["g"], ["f"]), "f") for text in texts]
     compiler = ClangCompiler(find_toolchain())
     found = compiler.compile_many(both)
     assert found == [compiler.compile(*one) for one in both]
@@ -111,7 +115,8 @@ double f(int i) {
 @needs_objects
 def test_sources_that_do_not_go_together_are_compiled_one_by_one(started):
     """A variable of a file is given no ending: the two are one name twice."""
-    both = [(f"static int kept = {n}; int f(void) {{ return kept++; }}", "f") for n in (3, 4)]
+    text = "static int kept = {}; int f(void) {{ return kept++; }}"
+    both = [(SourceText(text.format(n), entries=["f"]), "f") for n in (3, 4)]
     compiler = ClangCompiler(find_toolchain())
     started.clear()
     found = [elf.LoadedObject(one) for one in compiler.compile_many(both)]
@@ -120,18 +125,32 @@ def test_sources_that_do_not_go_together_are_compiled_one_by_one(started):
     assert [call() for call in calls for _ in range(2)] == [3, 4, 4, 5]
 
 
-def test_which_names_are_given_an_ending():
-    """Of functions that are defined: not of other files' functions, of types, of what is called."""
-    source = (
-        "typedef float (*callback)(int);\nextern float fmaf(float, float, float);\n"
-        "static inline float three(float x) {\n  return fmaf(x, x, x);\n}\n"
-        "void kernel(float* restrict a,\n    const int b) {\n  if (b) {\n    a[0] = three(a[1]);\n"
-        "  }\n}\n__attribute__((noinline)) void called(int a) {\n}\n"
-    )
+def test_functions_and_entries_are_given_an_ending():
+    source = SOURCES[0][0]
     lines = translation_units.joined([source, source]).splitlines()
     defined = [line.split()[1] for line in lines if line.startswith("#define")]
-    assert defined == ["three", "kernel", "called"] * 2
+    assert defined == ["twice", "f", "f_part"] * 2
     assert [line.split()[1] for line in lines if line.startswith("#undef")] == defined
+
+
+def test_kernels_state_their_functions():
+    """Of a division among threads: its helper, the kernel and the entry point."""
+    index = UOp(Ops.SPECIAL, dtypes.int, (UOp.const(dtypes.int, 8),), "gidx0")
+    a, b = (UOp(Ops.DEFINE_GLOBAL, dtypes.int.ptr(8), (), slot) for slot in (1, 2))
+    quotient = UOp(Ops.IDIV, dtypes.int, (a.index(index).load(), b.index(index).load()))
+    target = UOp(Ops.DEFINE_GLOBAL, dtypes.int.ptr(8), (), 0)
+    nodes = list(target.index(index).store(quotient).toposort())
+    source = ClangRenderer(clang_dialect()).render(LinearProgram.of("k", nodes))
+    assert source.functions == ("div_i32",)
+    assert source.entries == ("k", "k_part")
+
+
+@needs_objects
+def test_sources_without_names_are_compiled_one_by_one(started):
+    compiler = ClangCompiler(find_toolchain())
+    started.clear()
+    assert all(compiler.compile_many([(str(source), name) for source, name in SOURCES]))
+    assert len(started) == 3
 
 
 @needs_objects

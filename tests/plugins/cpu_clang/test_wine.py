@@ -78,7 +78,7 @@ def program(bench, tmp_path_factory):
     zig = Path(pytest.importorskip("ziglang").__path__[0], "zig")
     folder = tmp_path_factory.mktemp("windows")
     flags = (*FLAGS, f"--target={TARGET}", "-c", "-x", "c", "-", "-o", "-")
-    pool = compiler.exporting(pool_source.source(pool_source.WINDOWS))
+    pool = compiler.exporting(pool_source.source(pool_source.WINDOWS), pool_source.ENTRIES)
     try:
         for name, source in (("pool", pool), ("start", PROGRAM)):
             made = run((*bench.device.toolchain.command, *flags), source)
