@@ -41,13 +41,16 @@ def is_local(item: ScheduleItem) -> bool:
 
 
 def compare_schedules(items: Sequence[ScheduleItem]) -> None:
-    """Have the plugin of devices of other processes compare a schedule before it runs."""
+    """Have the plugin of devices of other processes compare a schedule before it runs.
+
+    A schedule of one such device exchanges nothing, and is not compared.
+    """
     names = dict.fromkeys(buffer.device for item in items for buffer in item.bufs)
     if all(is_addressable(name) for name in names):
         return
     opened = [registry.open(name) for name in names]
     group = [device for device in opened if device.capabilities.memory.collective_group]
-    if group:
+    if len(group) > 1:
         group[0].compare_schedule([device.device for device in group], _lines(items, group))
 
 
