@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="the package torch is not installed")
-
+pytest.importorskip("torch", reason="the package torch is not installed")
 sys.path.insert(0, str(Path(__file__).parent))
 
-import aten_samples  # noqa: E402
-from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
-from torch.utils import _pytree as pytree  # noqa: E402
+import aten_samples
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils import _pytree as pytree
 
-from weft.torch.compiled_graph import CompiledGraph  # noqa: E402
-from weft.torch.program import is_convertible  # noqa: E402
+from weft.torch.compiled_graph import CompiledGraph
+from weft.torch.program import is_convertible
 
 UNSUPPORTED = {
     "_fft_c2r": "complex numbers",

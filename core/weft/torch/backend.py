@@ -24,8 +24,8 @@ from weft.torch.fallback import compile_with_fallback
 from weft.torch.registry import by_name
 
 _KEPT = (
-    "_fused_rms_norm", "_scaled_dot_product_flash_attention_for_cpu", "upsample_bilinear2d",
-    "upsample_nearest2d",
+    "_fused_rms_norm", "_scaled_dot_product_flash_attention_for_cpu", "select_scatter",
+    "slice_scatter", "upsample_bilinear2d", "upsample_nearest2d",
 )  # fmt: skip
 """Operators with a converter that is better than their decomposition."""
 

@@ -58,14 +58,13 @@ class CompiledGraph:
                 self._plan.append(("constant", each))
         self._output_orders = [_order_of(node) for node in computed]
         program.set_outputs(computed)
-        self._constants = [_cache.take(each) for each in program.constants]
         self._traced: dict[tuple[Order, ...], Jit[Any, Any]] = {}
 
     def __call__(self, *inputs: Any) -> Any:
         """Compute the outputs."""
-        taken: list[Any] = [each.tensor for each in self._constants]
-        orders: list[Order] = [each.order for each in self._constants]
-        for each in inputs:
+        taken: list[Any] = []
+        orders: list[Order] = []
+        for each in (*self._program.constants, *inputs):
             if isinstance(each, torch.Tensor):
                 tensor, order = _cache.take(each)
                 taken.append(tensor)

@@ -4,7 +4,9 @@ import gc
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="the package torch is not installed")
+pytest.importorskip("torch", reason="the package torch is not installed")
+
+import torch
 
 import weft
 from weft import Tensor

@@ -4,7 +4,9 @@ import copy
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="the package torch is not installed")
+pytest.importorskip("torch", reason="the package torch is not installed")
+
+import torch
 
 import weft
 import weft.torch

@@ -2,7 +2,9 @@
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="the package torch is not installed")
+pytest.importorskip("torch", reason="the package torch is not installed")
+
+import torch
 
 import weft.torch
 from weft.base.errors import ArgumentError
