@@ -267,6 +267,18 @@ class RegisterTiles(LoopNestCosts):
         lanes = (lane for lane in self.lanes_of if lane in nest)
         return any(self.access_cost(access, lane, 2) > 1 for lane in lanes for access in reads)
 
+    def are_gathers_packed(self, reduce: UOp) -> bool:
+        """Whether a panel holds all lanes that a reduction would gather, so that its body loads
+        them as vectors."""
+        nest = self.kernel.nests[reduce]
+        return all(
+            self.panels.gather_reuse(access, lane) >= thresholds.REUSED
+            for lane in self.lanes_of
+            if lane in nest
+            for access in self.reads_of(reduce)
+            if self.access_cost(access, lane, 2) > 1
+        )
+
     def widen(self, reduce: UOp) -> bool:
         """Unroll accumulators along the output's lanes, so that rows are read in runs."""
         nest = self.kernel.nests[reduce]
@@ -333,7 +345,10 @@ class RegisterTiles(LoopNestCosts):
         work = self.unroll_structural_zeros(reduce, work)
         work *= self.unroll_shared_rows(reduce, thresholds.WINDOW_BODY_VALUES // work)
         values = thresholds.GATHERED_BODY_VALUES if scattered else thresholds.BODY_VALUES
-        limit = values // work
+        limit, innermost = values // work, 0
+        if scattered and len(loops) > 1 and self.are_gathers_packed(reduce):
+            # of a long window; the rows of a short one gain nothing, and clang spills registers
+            innermost = thresholds.BODY_VALUES // work
         if not scattered and self.steps(reduce, loops_of(reduce)) >= thresholds.long_chain(
             self.machine
         ):
@@ -345,9 +360,10 @@ class RegisterTiles(LoopNestCosts):
                 continue
             # a gather takes longer than the latency of an addition
             batch_gathered_rows = scattered and loop in self.lanes_of
-            if known[1] <= min(limit, thresholds.UNROLLED_TRIPS) and not batch_gathered_rows:
+            fits = max(limit, innermost if known[1] > thresholds.SHORTEST_WINDOW else 0)
+            if known[1] <= min(fits, thresholds.UNROLLED_TRIPS) and not batch_gathered_rows:
                 if self.kernel.attempt(OptKind.UNROLL, known[0], 0):
-                    limit //= known[1]
+                    innermost, limit = 0, limit // known[1]
                     work *= known[1]
                 continue
             unrolled = thresholds.streaming_accumulators(self.machine)
