@@ -10,7 +10,7 @@ from weft.base.arguments import kind_of
 from weft.base.errors import ArgumentError
 from weft.base.interrupts import let_through
 from weft.device import Buffer, CompiledProgram, OpenDevice, Runner, transfer
-from weft.schedule.item import stored_slots
+from weft.schedule import stored_slots
 from weft.uop import Ops, UOp
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from weft.schedule.arange import is_counter
 from weft.schedule.assigns import preserved_copy
 from weft.schedule.context import ScheduleContext
-from weft.schedule.item import ScheduleItem
+from weft.schedule.item import ScheduleItem, stored_slots
 from weft.schedule.item_order import (
     create_schedule_with_vars,
     kernel_writes,
@@ -36,4 +36,5 @@ __all__ = [
     "preserved_copy",
     "root_buffer",
     "sorted_writes",
+    "stored_slots",
 ]

@@ -19,7 +19,7 @@ from threading import current_thread
 from time import monotonic, time_ns
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from weft.plugin import DeviceUnavailable, set_mesh_devices, settings
+from weft.plugin import DeviceUnavailable, let_through, set_mesh_devices, settings
 from weft_mpi.watcher import Watcher
 
 if TYPE_CHECKING:
@@ -142,7 +142,8 @@ def _library() -> Any:
     """The module of MPI, started."""
     try:
         from mpi4py import MPI
-    except (ImportError, RuntimeError, OSError) as error:
+    except Exception as error:
+        let_through(error)
         raise DeviceUnavailable(
             "MPI does not start here",
             asked="a device of family MPI",

@@ -14,12 +14,11 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from contextlib import suppress
 from threading import Event, Thread, main_thread
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
-from weft.plugin import ArgumentError
+from weft.plugin import ArgumentError, let_through
 
 if TYPE_CHECKING:
     from weft_mpi.process import Process
@@ -194,9 +193,11 @@ class Watcher:
                 self._send(rank, kind, value)
 
     def _send(self, rank: int, kind: str, value: Any) -> None:
-        with suppress(Exception):  # a rank that is gone gets no message
+        try:
             self.sent = [request for request in self.sent if not request.Test()]
             self.sent.append(self.channel.isend((kind, value), rank))
+        except Exception as error:  # a rank that is gone gets no message
+            let_through(error)
 
 
 def _stack_of_main_thread() -> str:

@@ -1,0 +1,164 @@
+"""Collectives: the exchanges of devices that have them, on a family of one process."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from weft import Tensor
+from weft.plugin import (
+    CollectiveKind,
+    Device,
+    DeviceFamily,
+    Ops,
+    hookimpl,
+    open_device,
+    register,
+    unregister,
+)
+
+DEVICES = ("GANG", "GANG:1", "GANG:2")
+
+
+class Member(Device):
+    """A device on the reference device, of a group with collectives."""
+
+    def __init__(self, id):
+        self.below = open_device("REF")
+        own = self.below.capabilities
+        memory = replace(own.memory, collective_group="gang", link_group=None)
+        super().__init__(id, replace(own, memory=memory))
+
+
+class Gang:
+    """The plugin: exchanges by NumPy, and notes which."""
+
+    weft_api = (1, 1)
+
+    def __init__(self):
+        self.kinds = []
+
+    @hookimpl
+    def weft_devices(self):
+        return [DeviceFamily("GANG", priority=-1)]
+
+    @hookimpl
+    def weft_open(self, id):
+        return Member(id)
+
+    @hookimpl
+    def weft_allocator(self, device):
+        return device.below.allocator
+
+    @hookimpl
+    def weft_renderer(self, device):
+        return device.below.renderer
+
+    @hookimpl
+    def weft_compiler(self, device):
+        return device.below.compiler
+
+    @hookimpl
+    def weft_runner(self, device, program):
+        return device.below.runner(program)
+
+    @hookimpl
+    def weft_collective(self, devices, collective, dtype):
+        self.kinds.append(collective.kind)
+        memory = [device.below.allocator for device in devices]
+
+        def exchange(outputs, inputs):
+            given = [
+                np.frombuffer(bytes(each.map_host(handle)), np.float32)
+                for each, handle in zip(memory, inputs)
+            ]
+            for place, (each, handle) in enumerate(zip(memory, outputs)):
+                each.copy_in(handle, memoryview(result(collective, given, place)).cast("B"))
+
+        return exchange
+
+
+def result(collective, given, place):
+    """What one device gets."""
+    if collective.kind in (CollectiveKind.ALLREDUCE, CollectiveKind.REDUCE_SCATTER):
+        total = np.max(given, 0) if collective.op is Ops.MAX else np.sum(given, 0)
+        start = sum(collective.counts[:place])
+        whole = collective.kind == CollectiveKind.ALLREDUCE
+        return total if whole else total[start : start + collective.counts[place]].copy()
+    if collective.kind == CollectiveKind.ALLGATHER:
+        return np.concatenate(given)
+    starts = [sum(collective.sent(giver)[:place]) for giver in range(len(given))]
+    sizes = collective.received(place)
+    return np.concatenate([x[s : s + n] for x, s, n in zip(given, starts, sizes)])
+
+
+@pytest.fixture
+def gang():
+    plugin = Gang()
+    register(plugin, "GANG")
+    yield plugin
+    unregister("GANG")
+
+
+@pytest.fixture
+def x():
+    return Tensor(np.arange(42, dtype=np.float32).reshape(6, 7)).shard(DEVICES, axis=0)
+
+
+def test_a_reduce_over_the_cut_axis_is_an_all_reduce(gang, x):
+    assert x.sum(axis=0).tolist() == [15.0 * 7 + 6 * n for n in range(7)]
+    assert x.max().item() == 41.0
+    assert gang.kinds == ["allreduce", "allreduce"]
+
+
+def test_a_replicated_layout_is_an_all_gather(gang, x):
+    assert (x.shard(DEVICES) + 0).tolist() == np.arange(42.0).reshape(6, 7).tolist()
+    assert gang.kinds == ["allgather"]
+
+
+def test_another_cut_axis_is_an_all_to_all(gang, x):
+    moved = (x.shard(DEVICES, axis=1) * 2).realize()
+    assert gang.kinds == ["all_to_all"]
+    assert [part.shape for part in moved.shards()] == [(6, 3), (6, 2), (6, 2)]
+    assert moved.tolist() == (np.arange(42.0).reshape(6, 7) * 2).tolist()
+
+
+def test_a_part_of_a_sum_is_a_reduce_scatter(gang, x):
+    part = x.sum(axis=0).shard(DEVICES, axis=0).realize()
+    assert gang.kinds == ["reduce_scatter"]
+    assert part.tolist() == [15.0 * 7 + 6 * n for n in range(7)]
+
+
+def test_an_update_of_cut_state_scatters_the_sum(gang, x):
+    state = Tensor.zeros(7).contiguous().shard(DEVICES, axis=0).realize()
+    state.assign(state + x.sum(axis=0)).realize()
+    assert gang.kinds == ["reduce_scatter"]
+    assert state.tolist() == [15.0 * 7 + 6 * n for n in range(7)]
+
+
+def test_sums_are_added_before_they_are_reduced(gang, x):
+    y = (x * 2).realize()
+    total = (x.sum(axis=0) + y.sum(axis=0) + y.sum(axis=0)).realize()
+    assert gang.kinds == ["allreduce"]
+    assert total.tolist() == [5 * (15.0 * 7 + 6 * n) for n in range(7)]
+
+
+def test_parts_without_elements_are_copied(gang):
+    x = Tensor([1.0, 2.0]).shard(DEVICES, axis=0)
+    assert x.sum().item() == 3.0 and gang.kinds == []
+
+
+def test_a_plugin_without_the_hook_is_named(gang):
+    unregister("GANG")
+    register(NoCollectives(), "GANG")
+    y = Tensor(np.ones((3, 2), np.float32)).shard(DEVICES, axis=0)
+    with pytest.raises(Exception, match="no plugin carries out this collective"):
+        y.sum(axis=0).tolist()
+
+
+class NoCollectives(Gang):
+    """A plugin that declares a group and has no hook for it."""
+
+    @hookimpl
+    def weft_collective(self, devices, collective, dtype):
+        return None
