@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from weft_cpu_clang import arm_extensions, levels, toolchain
 from weft_cpu_clang.capabilities import describe, target_name
 from weft_cpu_clang.levels import (
     LEVELS,
+    NATIVE,
     VARIABLE,
     check_family,
     check_runs,
@@ -110,6 +112,24 @@ def at_level(monkeypatch, level):
         pytest.skip(str(reason.because))
     finally:
         toolchain.find_toolchain.cache_clear()
+
+
+def test_levels_of_equal_features_generate_equal_code(monkeypatch):
+    """Flags and the name of a level reach no source: `.ci/levels.py` relies on that."""
+    capabilities = {}
+    for level in (NATIVE, *LEVELS):
+        monkeypatch.setenv(VARIABLE, level)
+        toolchain.find_toolchain.cache_clear()
+        try:
+            tools = toolchain.find_toolchain()
+        except DeviceUnavailable:
+            continue
+        finally:
+            toolchain.find_toolchain.cache_clear()
+        features = replace(tools.facts, flags=(), level="", version="", pairs=())
+        compute = replace(describe(tools).compute, pair_dots=())
+        assert capabilities.setdefault(features, compute) == compute
+    assert capabilities
 
 
 @pytest.mark.parametrize("level", LEVELS)
