@@ -101,7 +101,8 @@ def facts_of(root: UOp, realized: Mapping[UOp, object]) -> Facts:
             if len(operands := reused_operands(node)) > 1:
                 known.tiled = True
                 first = min((*node.arg.axes, *(axis for _, axes in operands for axis in axes)))
-                known.batch = gcd(known.batch, prod(node.src[0].shape[:first]))
+                batch = prod(node.src[0].shape[:first])
+                known.batch = gcd(known.batch, batch if isinstance(batch, int) else 1)
         elif node.op is Ops.ASSIGN and node is not root:
             mine = frozenset[int]()
         for source in node.src if node.op is not Ops.ASSIGN else node.src[-1:]:
