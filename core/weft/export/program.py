@@ -20,6 +20,9 @@ from weft.engine.runners import CopyRunner, KernelRunner
 from weft.uop import UOp
 
 
+_NO_VALUES: Mapping[UOp, int] = {}
+
+
 @dataclass(frozen=True)
 class Memory:
     """A memory of a program. Each replay passes in inputs, and allocates outputs.
@@ -75,6 +78,7 @@ class Program:
 
     :ivar kernels: compiled, each once. :ivar runners: the loaded ones; None: they are not loaded.
     :ivar constants: the content of each constant memory, by number.
+    :ivar variables: whose values each run passes in.
     """
 
     kernels: Sequence[CompiledProgram]
@@ -82,6 +86,7 @@ class Program:
     launches: Sequence[Launch]
     constants: Mapping[int, Buffer]
     runners: Sequence[KernelRunner] | None = None
+    variables: Sequence[UOp] = ()
 
     def numbered(self, kind: str) -> list[int]:
         """The numbers of the memories of a kind, in the order of their places."""
@@ -89,19 +94,27 @@ class Program:
         return sorted(found, key=lambda number: self.memories[number].place)
 
 
-def program_of(record: Recording, inputs: Sequence[Buffer], outputs: Sequence[Buffer]) -> Program:
+def program_of(
+    record: Recording,
+    inputs: Sequence[Buffer],
+    outputs: Sequence[Buffer],
+    variables: Sequence[UOp] = (),
+) -> Program:
     """Return the program of a recorded run.
 
     :param inputs: the buffers that were passed in. :param outputs: the buffers of the results.
+    :param variables: whose values each run passes in.
     :raises Unreplayable: if the run overwrites memory that is no part of it, or returns memory that
         it has not computed.
     """
-    recorded = Recorded(record.steps, inputs, loose=len(inputs), outputs=outputs)
+    recorded = Recorded(record.steps, inputs, loose=len(inputs), outputs=outputs, dynamic=variables)
+    if not record.read.isdisjoint(variables):
+        raise Unreplayable("it reads the value of a variable")
     if record.draws:
         raise Unreplayable("it draws random numbers")
     if recorded.written or recorded.writes_constant():
         raise Unreplayable("it overwrites memory that is no part of it")
-    return _Builder(recorded, inputs).program()
+    return _Builder(recorded, inputs).program(variables)
 
 
 class _Builder:
@@ -117,7 +130,7 @@ class _Builder:
             self._numbers[id(buffer)] = place
             self._memories.append(Memory(INPUT, place, buffer.device, buffer.size, buffer.dtype))
 
-    def program(self) -> Program:
+    def program(self, variables: Sequence[UOp]) -> Program:
         launches = [
             Launch(
                 self._kernel(step.item),
@@ -128,7 +141,9 @@ class _Builder:
         ]
         runners = list(self._runners)
         kernels = [runner.p for runner in runners]
-        return Program(kernels, self._memories, launches, self._constants, runners)
+        return Program(
+            kernels, self._memories, launches, self._constants, runners, tuple(variables)
+        )
 
     def _kernel(self, item: ExecItem) -> int | None:
         if isinstance(item.prg, CopyRunner):
@@ -182,6 +197,7 @@ class Executable:
             [buffers[number] for number in self._inputs],
             loose=len(self._inputs),
             outputs=[buffers[number] for number in self._outputs],
+            dynamic=program.variables,
         )
         self._replay.prepare()
 
@@ -204,9 +220,11 @@ class Executable:
         """Whether its devices are still open."""
         return self._replay.is_valid
 
-    def __call__(self, inputs: Sequence[Buffer]) -> Sequence[Buffer]:
-        """Run on these inputs. The outputs are new buffers."""
-        return self._replay.run(inputs, {})
+    def __call__(
+        self, inputs: Sequence[Buffer], values: Mapping[UOp, int] = _NO_VALUES
+    ) -> Sequence[Buffer]:
+        """Run on these inputs, with these values of the variables. The outputs are new buffers."""
+        return self._replay.run(inputs, values)
 
 
 def _over(buffer: Buffer, window: tuple[int, DType, int] | None) -> Buffer:

@@ -22,11 +22,15 @@ from weft.uop import Ops, UOp
 
 
 def record(
-    function: Callable[[Sequence[Tensor]], Sequence[Tensor]], inputs: Sequence[Tensor], name: str
+    function: Callable[[Sequence[Tensor]], Sequence[Tensor]],
+    inputs: Sequence[Tensor],
+    name: str,
+    variables: Sequence[UOp] = (),
 ) -> tuple[Program, list[int], Sequence[Tensor]]:
     """Run a function and return its program, the number of each result's output, and the results.
 
     :param inputs: tensors by `own_tensor`. :param name: of the function, for errors.
+    :param variables: whose values each run passes in; the results have no symbolic sizes.
     :raises CaptureError: if the function reads the value of a tensor.
     :raises Unreplayable: if it does something else that no program repeats.
     """
@@ -43,7 +47,7 @@ def record(
         buffer = memory_of(each)
         outputs.setdefault(id(buffer), buffer)
         numbers.append(list(outputs).index(id(buffer)))
-    return program_of(run, buffers, list(outputs.values())), numbers, results
+    return program_of(run, buffers, list(outputs.values()), variables), numbers, results
 
 
 def _realized(tensors: list[Tensor]) -> list[Tensor]:

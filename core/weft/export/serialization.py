@@ -52,6 +52,7 @@ def to_bytes(
     blobs = _Blobs()
     header = {
         "notes": notes,
+        "variables": [to_text(each) for each in program.variables],
         "kernels": [_kernel_facts(each, blobs) for each in program.kernels],
         "memories": [
             (each.kind, each.place, each.device, each.size, dtype_text(each.dtype))
@@ -103,7 +104,9 @@ def from_bytes(data: bytes, resolve: Callable[[Reference, Memory], Buffer]) -> t
             resolve(reference, memory) if place is None else memory.filled(_part(blobs, place))
         )
     kernels = [_kernel_from(each, blobs) for each in header["kernels"]]
-    return Program(kernels, memories, launches, constants), header["notes"]
+    variables = tuple(map(from_text, header["variables"]))
+    program = Program(kernels, memories, launches, constants, None, variables)
+    return program, header["notes"]
 
 
 def _constant_facts(

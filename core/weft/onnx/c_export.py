@@ -17,7 +17,8 @@ from weft.base.errors import CaptureError
 from weft.engine.recorded_steps import Unreplayable
 from weft.export import Value, c_library, write
 from weft.onnx.errors import OnnxError
-from weft.onnx.programs import ModelProgram, Programs
+from weft.onnx.model_program import ModelProgram
+from weft.onnx.programs import Programs
 
 
 def export_c(

@@ -15,6 +15,7 @@ import numpy as np
 from weft.base.arguments import kind_of
 from weft.onnx.errors import OnnxError
 from weft.tensor import Tensor
+from weft.uop import UOp
 
 ELEMENT_TYPES = {
     1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64",
@@ -85,6 +86,7 @@ class Context:
     :ivar to_tensor: gives the tensor (or coded tensor) of an array on the host.
     :ivar to_host: gives the array of a tensor or of a coded tensor (None for other values), and
         whether it was read from the device.
+    :ivar size_readers: nodes that have taken the value of a symbolic size.
     :ivar read_nodes: nodes that have read the value of a tensor on the host. They divide the graph
         into traced segments.
     """
@@ -93,6 +95,7 @@ class Context:
     to_tensor: Callable[[np.ndarray], Any] = Tensor
     to_host: Callable[[Any], tuple[np.ndarray | None, bool]] = _to_host
     read_nodes: set[Node] = field(default_factory=set)
+    size_readers: dict[Node, None] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -126,7 +129,7 @@ class Node:
         :raises OnnxError: if the value is no tensor.
         """
         if isinstance(value, np.ndarray | np.generic):
-            return np.asarray(value)
+            return self.concrete(np.asarray(value))
         found, is_read = self.context.to_host(value)
         if is_read:
             self.context.read_nodes.add(self)
@@ -136,6 +139,22 @@ class Node:
             f"an input is {kind_of(value)}, and a tensor is needed",
             "check the types of the values that the model passes to this node",
         )
+
+    def concrete(self, array: np.ndarray) -> np.ndarray:
+        """Return an array whose symbolic sizes are replaced by their present values."""
+        if array.dtype != object or not any(isinstance(each, UOp) for each in array.flat):
+            return array
+        self.context.size_readers.setdefault(self)
+        return np.asarray([int(each) for each in array.flat], np.int64).reshape(array.shape)
+
+    def sizes(self, value: Any) -> tuple[Any, ...]:
+        """Return the value of an input as sizes of a shape: ints, and expressions of variables.
+
+        :raises OnnxError: if the elements are no integers.
+        """
+        if isinstance(value, np.ndarray) and value.dtype == object:
+            return tuple(each if isinstance(each, UOp) else int(each) for each in value.flat)
+        return self.ints(value)
 
     def ints(self, value: Any) -> tuple[int, ...]:
         """Return the value of an input as a tuple of ints: a shape, axes, or one number.
@@ -154,7 +173,7 @@ class Node:
         """Return the value as a tensor: an array on the host becomes one on the model's device."""
         if not isinstance(value, np.ndarray | np.generic):
             return value
-        return self.context.to_tensor(np.asarray(value))
+        return self.context.to_tensor(self.concrete(np.asarray(value)))
 
     def refuse(self, because: str, try_: str) -> OnnxError:
         """Return the error that says why this node cannot be run. Use: `raise node.refuse(...)`."""

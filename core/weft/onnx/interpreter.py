@@ -17,6 +17,8 @@ import numpy as np
 
 from weft.base.errors import WeftError
 from weft.base.interrupts import let_through
+from weft.engine.capture import recording
+from weft.onnx import symbolic_sizes
 from weft.onnx.errors import OnnxError
 from weft.onnx.graph import Graph, Initializer, ModelGraph, Node
 from weft.onnx.implementations import Implementation, Implementations
@@ -66,6 +68,7 @@ class Interpreter:
 
     :ivar constants: the constants of the model on its device.
     :ivar is_folding: whether nodes that depend on constants alone are computed once.
+    :ivar keeps_sizes: whether nodes that take the value of a symbolic size are refused.
     """
 
     def __init__(self, model: ModelGraph, constants: Constants) -> None:
@@ -77,6 +80,7 @@ class Interpreter:
         context.to_tensor = constants.to_tensor
         context.to_host = constants.to_host
         self.is_folding = True
+        self.keeps_sizes = False
         self._folded: dict[Node, Sequence[Any]] = {}
         self._depth = 0
         self._prepared: set[Graph] = set()
@@ -180,6 +184,8 @@ class Interpreter:
             let_through(error)
             why = f"{type(error).__name__}: {error}"[:500]
             raise node.refuse(why, "check the types and shapes of its inputs") from error
+        if self.keeps_sizes and (under_way := recording()) is not None and under_way.read:
+            raise node.refuse("it takes the value of a symbolic size", "one program for each size")
         if len(results) < len(node.outputs):
             raise node.refuse(
                 f"it has {len(node.outputs)} outputs, and {len(results)} are computed",
@@ -207,6 +213,11 @@ class Interpreter:
         if found.has_subgraphs:
             attributes = {name: self._bound(each, scope) for name, each in attributes.items()}
         if found.host is not None and (arrays := self._all_on_host(values)) is not None:
+            if any(map(symbolic_sizes.is_symbolic, arrays)):
+                result = symbolic_sizes.compute(node, found.host.function, arrays, attributes)
+                if result is not NotImplemented:
+                    return [np.asarray(each) for each in _as_tuple(result)]
+                arrays = [None if each is None else node.concrete(each) for each in arrays]
             result = _call(found.host, node, arrays, attributes)
             if result is not NotImplemented:
                 return [np.asarray(each) for each in _as_tuple(result)]  # NumPy may give scalars
@@ -270,7 +281,8 @@ class Interpreter:
                 constants = self.constants
                 value = constants.array(value) if on_host else constants.tensor(value)
             elif on_host:
-                value = None if value is None else node.host(value)
+                if value is not None and not _stays_symbolic(node, value):
+                    value = node.host(value)
             elif isinstance(value, list):
                 value = [node.tensor(each) for each in value]
             else:
@@ -308,6 +320,11 @@ def _call(operator: Operator, node: Node, values: list[Any], attributes: dict[st
         name = operator.inputs[len(values)]
         raise node.refuse(f"the input {name!r} is missing", "export the model again")
     return operator.function(node, *values, **attributes)
+
+
+def _stays_symbolic(node: Node, value: Any) -> bool:
+    """Whether an input on the host has symbolic sizes, which the operator takes."""
+    return node.op in symbolic_sizes.TAKES_SIZES and symbolic_sizes.is_symbolic(value)
 
 
 def _is_constant(node: Node, values: Sequence[Any]) -> bool:

@@ -27,7 +27,8 @@ from weft.onnx import small_types
 from weft.onnx.arguments import InputConverter
 from weft.onnx.errors import OnnxError
 from weft.onnx.graph import ModelGraph, ValueInfo
-from weft.onnx.programs import ModelProgram, Programs
+from weft.onnx.model_program import ModelProgram
+from weft.onnx.programs import Programs
 from weft.onnx.protobuf import ModelFile, Source, parse, read
 from weft.onnx.stored_programs import Interface, StoredPrograms
 from weft.tensor import Tensor
@@ -128,15 +129,15 @@ class Model:
         self._has_jit = jit
         self._stored = stored
         self._lock = reentrant_lock()
-        self._programs = Programs(self._device, self._evaluate, self._find, self._keep)
         if interface is None:
             assert isinstance(source, ModelGraph)
             interface = Interface.of(source)
             _ = self._interpreter  # operators that are missing are reported at once
         self._interface = interface
-        self._programs.host_inputs = interface.host_inputs
         self.metadata = dict(interface.metadata)
         self._every = {each.name: each for each in interface.inputs}
+        self._programs = Programs(self._device, self._evaluate, self._find, self._keep, self._every)
+        self._programs.host_inputs = interface.host_inputs
         self._inputs = tuple(
             each for each in interface.inputs if each.name not in interface.defaults
         )
@@ -178,6 +179,12 @@ class Model:
         """The device on which the model runs."""
         return self._device
 
+    @property
+    def size_reason(self) -> str | None:
+        """Why each size of a symbolic axis has a program of its own: the operator that needs its
+        value. None: one program serves all sizes, or not enough sizes were seen."""
+        return self._programs.size_reason
+
     def jit(self) -> Model:
         """Return the model with tracing and replay. Constants are loaded anew."""
         return Model(
@@ -216,15 +223,22 @@ class Model:
 
     # ---- programs -------------------------------------------------------------------------------
 
-    def _evaluate(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Evaluate the whole graph, for a program. Inputs on the host stay there."""
+    def _evaluate(self, values: Mapping[str, Any], keeps_sizes: bool) -> dict[str, Any]:
+        """Evaluate the whole graph, for a program. Inputs on the host stay there.
+
+        keeps_sizes: refuse operators that take the value of a symbolic size.
+        """
         if self._interpreter.implementations.has_custom:
             raise Unreplayable("a custom operator may depend on more than its inputs")
         given = {
             name: each if isinstance(each, np.ndarray) else self._converter.to_value(each)
             for name, each in values.items()
         }
-        return self._named(self._interpreter.run_whole(self._parsed.graph, given))
+        self._interpreter.keeps_sizes = keeps_sizes
+        try:
+            return self._named(self._interpreter.run_whole(self._parsed.graph, given))
+        finally:
+            self._interpreter.keeps_sizes = False
 
     def _find(self, signature: tuple[Any, ...]) -> ModelProgram | None:
         return None if self._stored is None else self._stored.find(signature, self._interface)

@@ -17,25 +17,30 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from weft.base.errors import CaptureError
-from weft.device import Buffer
+from weft.base.interrupts import let_through
+from weft.base.sequences import prod
+from weft.device import Buffer, registry, transfer
 from weft.engine.recorded_steps import Unreplayable
 from weft.export import (
     Executable,
-    Program,
     fill,
     memory_of,
     own_tensor,
     record,
     tensor_over,
 )
+from weft.onnx import size_programs
+from weft.onnx.errors import OnnxError
+from weft.onnx.graph import ValueInfo
+from weft.onnx.model_program import ModelProgram, Result
 from weft.onnx.small_types import dtype_name
 from weft.tensor import Tensor
+from weft.uop.symbolic.sint import evaluate_sint
 
 _MOST_PROGRAMS = 64
 _MOST_HOST_VALUES = 8
@@ -44,24 +49,7 @@ _MOST_HOST_ELEMENTS = 16
 
 Given = Mapping[str, Any]
 Signature = tuple[Any, ...]
-
-
-@dataclass(frozen=True)
-class Result:
-    """An output of the model: its name, the number of its buffer, and its shape."""
-
-    name: str
-    output: int
-    shape: tuple[int, ...]
-
-
-@dataclass(eq=False)
-class ModelProgram:
-    """A program with the names of its inputs and the layout of the model's outputs."""
-
-    inputs: tuple[str, ...]
-    results: tuple[Result, ...]
-    program: Program
+_NO_SIZES: Mapping[str, int] = {}
 
 
 class ProgramRunner:
@@ -82,13 +70,34 @@ class ProgramRunner:
         """Whether its devices are still open."""
         return self._executable.is_valid
 
-    def __call__(self, given: Given) -> dict[str, Tensor]:
-        """Return the outputs by name."""
-        inputs = [self._memory(given[name], own) for name, own in self._inputs]
-        outputs = self._executable(inputs)
+    def __call__(self, given: Given, sizes: Mapping[str, int] = _NO_SIZES) -> dict[str, Tensor]:
+        """Return the outputs by name.
+
+        :param sizes: the values of the program's variables by name.
+        """
+        if not sizes:
+            inputs = [self._memory(given[name], own) for name, own in self._inputs]
+            outputs = self._executable(inputs)
+            return {e.name: tensor_over(outputs[e.output], e.shape) for e in self._made.results}
+        values = {each: sizes[each.arg.name] for each in self._made.program.variables}
+        inputs = [self._part(given[name], own) for name, own in self._inputs]
+        outputs = self._executable(inputs, values)
         return {
-            each.name: tensor_over(outputs[each.output], each.shape) for each in self._made.results
+            each.name: _first_elements(
+                outputs[each.output], tuple(evaluate_sint(size, values) for size in each.shape)
+            )
+            for each in self._made.results
         }
+
+    def _part(self, value: Any, own: Buffer) -> Buffer:
+        """Copy an input to the first elements of its memory, which has the largest size."""
+        count = prod(value.shape)
+        window = own if count == own.size else own.view(count, own.dtype, 0)
+        if isinstance(value, np.ndarray):
+            fill(window, value)
+        else:
+            transfer.copy(window, self._memory(value, own))
+        return own
 
     def _memory(self, value: Any, own: Buffer) -> Buffer:
         """Return the memory of a tensor, or `own` with the content of an array."""
@@ -105,23 +114,31 @@ class Programs:
     """The programs of a model by signature.
 
     :param device: where the model runs.
-    :param evaluate: computes the outputs by name from inputs by name.
+    :param evaluate: computes the outputs by name from inputs by name, and refuses operators that
+        take the value of a symbolic size if the second argument is true.
     :param find: returns the program that is stored for a signature; None: there is none.
     :param keep: stores a program.
+    :param declared: the inputs of the model by name.
     :ivar reason: why calls have no program, if so.
+    :ivar size_reason: why there is no program for all sizes, if so: it names the operator.
     :ivar host_inputs: inputs whose values belong to the signature.
     """
 
     def __init__(
         self,
         device: str,
-        evaluate: Callable[[Given], Mapping[str, Any]],
+        evaluate: Callable[[Given, bool], Mapping[str, Any]],
         find: Callable[[Signature], ModelProgram | None],
         keep: Callable[[Signature, ModelProgram], None],
+        declared: Mapping[str, ValueInfo],
     ) -> None:
         self._device, self._evaluate, self._find, self._keep = device, evaluate, find, keep
         self._runners: OrderedDict[Signature, ProgramRunner] = OrderedDict()
+        self._declared = declared
+        self._for_sizes: dict[Signature, tuple[ModelProgram, ProgramRunner]] = {}
+        self._seen: dict[Signature, set[Signature]] = {}
         self.reason: str | None = None
+        self.size_reason: str | None = None
         self.host_inputs: tuple[str, ...] = ()
 
     def known(self, given: Given) -> dict[str, Tensor] | None:
@@ -129,7 +146,7 @@ class Programs:
         signature = self._signature(given)
         runner = self._runners.get(signature) if signature is not None else None
         if runner is None or signature is None:
-            return None
+            return self._run_for_sizes(given, signature) if self._for_sizes else None
         if not runner.is_valid:
             del self._runners[signature]
             return None
@@ -144,6 +161,8 @@ class Programs:
         found = self._find(signature)
         if found is not None:
             return self._added(signature, found)(given)
+        if (outputs := self._record_for_sizes(given, signature)) is not None:
+            return outputs
         try:
             made, outputs = self._record(given)
         except CaptureError as error:
@@ -156,6 +175,59 @@ class Programs:
         self._keep(signature, made)
         self._added(signature, made)
         return outputs
+
+    # ---- programs for all sizes -----------------------------------------------------------------
+
+    def _family(self, signature: Signature) -> Signature:
+        """Return a signature whose named sizes are names."""
+        parts: list[Any] = ["for all sizes"]
+        for part in signature:
+            if isinstance(part, tuple):
+                name, shape, kind = part
+                axes = self._declared[name].shape or shape
+                shape = tuple(a if isinstance(a, str) else s for a, s in zip(axes, shape))
+                part = (name, shape, kind)
+            parts.append(part)
+        return tuple(parts)
+
+    def _run_for_sizes(self, given: Given, signature: Signature | None) -> Any:
+        """Return the outputs by a program for all sizes; None if there is none for these."""
+        if signature is None:
+            return None
+        made, runner = self._for_sizes.get(self._family(signature), (None, None))
+        sizes = size_programs.named_sizes(self._declared, given)
+        if made is None or runner is None or sizes is None or not runner.is_valid:
+            return None
+        return runner(given, sizes) if size_programs.fits(made, sizes) else None
+
+    def _record_for_sizes(self, given: Given, signature: Signature) -> Any:
+        """Load or record a program for all sizes, and return its outputs; None if it is too early,
+        or the model has none."""
+        sizes = size_programs.named_sizes(self._declared, given)
+        if sizes is None or self.size_reason is not None:
+            return None
+        if registry.capabilities(self._device).memory.alignment is None:
+            return None  # inputs are windows of memory of the largest size
+        family = self._family(signature)
+        found = self._find(family)
+        if found is None or not size_programs.fits(found, sizes):
+            seen = self._seen.setdefault(family, set())
+            seen.add(signature)
+            if len(seen) <= size_programs.SEEN_BEFORE:
+                return None
+            names = [name for name in given if name not in self.host_inputs]
+            try:
+                found = size_programs.record_sizes(
+                    self._declared, given, names, sizes, self._device,
+                    lambda values: self._evaluate(values, True),
+                )  # fmt: skip
+            except Exception as error:
+                let_through(error)
+                self.size_reason = _reason_of(error)
+                return None
+            self._keep(family, found)
+        self._for_sizes[family] = found, ProgramRunner(found, self._device)
+        return self._run_for_sizes(given, signature)
 
     def recorded(self, given: Given) -> ModelProgram:
         """Return the program for these inputs, which is not loaded.
@@ -196,7 +268,7 @@ class Programs:
         called: list[str] = []
 
         def evaluate(passed: Sequence[Tensor]) -> list[Tensor]:
-            outputs = self._evaluate({**given, **dict(zip(names, passed))})
+            outputs = self._evaluate({**given, **dict(zip(names, passed))}, False)
             if not all(isinstance(each, Tensor) for each in outputs.values()):
                 raise Unreplayable("an output is no tensor")
             called.extend(outputs)
@@ -225,6 +297,20 @@ class Programs:
                 return None
             parts.append((name, value.shape, kind))
         return tuple(parts)
+
+
+def _reason_of(error: Exception) -> str:
+    """Return why a model has no program for all sizes, with the operator if one is known."""
+    if isinstance(error, OnnxError):
+        return f"{error.asked}: {error.because}"
+    return "; ".join([f"{type(error).__name__}: {error}"[:300], *getattr(error, "__notes__", ())])
+
+
+def _first_elements(buffer: Buffer, shape: tuple[int, ...]) -> Tensor:
+    """Return a tensor of the first elements of some memory."""
+    count = prod(shape)
+    window = buffer if count == buffer.size else buffer.view(count, buffer.dtype, 0)
+    return tensor_over(window, shape)
 
 
 def _is_plain(dtype: np.dtype[Any]) -> bool:

@@ -30,8 +30,9 @@ from weft.engine import kernel_cache
 from weft.export import Memory, Program, from_bytes, to_bytes
 from weft.onnx import registry as registry_of_operators
 from weft.onnx.graph import ModelGraph, ValueInfo, ValueType
-from weft.onnx.programs import ModelProgram, Result
+from weft.onnx.model_program import ModelProgram, Result
 from weft.onnx.weight_places import WeightPlaces
+from weft.uop import UOp, from_text, to_text
 
 _interfaces = DiskCache("onnx_interfaces", 1)
 _programs = DiskCache("onnx_programs", 1)
@@ -146,7 +147,10 @@ class StoredPrograms:
             return None
         try:
             program, (inputs, results) = from_bytes(found, self._weight)
-            layout = tuple(Result(name, output, tuple(shape)) for name, output, shape in results)
+            layout = tuple(
+                Result(name, output, tuple(map(_size_from, shape)))
+                for name, output, shape in results
+            )
             return ModelProgram(tuple(inputs), layout, program)
         except _DAMAGED:
             return None
@@ -164,7 +168,10 @@ class StoredPrograms:
         inline = sum(e.nbytes for e in _constants(made.program) if found[id(e)] is None)
         if inline > _MOST_BYTES:
             return
-        notes = (made.inputs, [(each.name, each.output, each.shape) for each in made.results])
+        results = [
+            (each.name, each.output, list(map(_size_facts, each.shape))) for each in made.results
+        ]
+        notes = (made.inputs, results)
         data = to_bytes(made.program, lambda buffer: found[id(buffer)], notes)
         _programs.put(self._full_key(key, signature, interface), data)
         entry = (self._facts_of_files(interface), interface.to_json())
@@ -213,6 +220,14 @@ def _parser_stamp() -> str:
         let_through(error)
         return ""
     return f"{facts.st_size} {facts.st_mtime_ns}"
+
+
+def _size_facts(size: Any) -> Any:
+    return to_text(size) if isinstance(size, UOp) else size
+
+
+def _size_from(facts: Any) -> Any:
+    return from_text(facts) if isinstance(facts, str) else facts
 
 
 def _type_facts(kind: ValueType) -> Any:

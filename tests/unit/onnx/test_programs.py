@@ -260,3 +260,75 @@ def test_inputs_that_select_a_branch_are_fixed_in_a_library(tmp_path):
         return
     assert "fixed: flag = True" in header.read_text()
     assert "model_run(model* m, const float* x, float* y)" in header.read_text()
+
+
+def attention():
+    """Self-attention over named axes, and a reshape by sizes that are computed."""
+    nodes = [
+        node("MatMul", ["x", "w"], ["m"]),
+        node("Transpose", ["m"], ["t"], perm=[0, 2, 1]),
+        node("MatMul", ["m", "t"], ["scores"]),
+        node("Softmax", ["scores"], ["p"], axis=-1),
+        node("MatMul", ["p", "m"], ["y"]),
+        node("Shape", ["y"], ["shape"]),
+        node("Gather", ["shape", "first"], ["batch"]),
+        node("Gather", ["shape", "second"], ["length"]),
+        node("Mul", ["length", "twelve"], ["row"]),
+        node("Concat", ["batch", "row"], ["flat"], axis=0),
+        node("Reshape", ["y", "flat"], ["z"]),
+    ]
+    constants = [
+        constant("w", WEIGHT),
+        *(constant(n, [v], np.int64) for n, v in (("first", 0), ("second", 1), ("twelve", 12))),
+    ]
+    return model(
+        nodes, [value("x", ["batch", "length", 16])], [value("z", ["batch", "k"])], constants
+    )
+
+
+def attended(x):
+    m = x @ WEIGHT
+    scores = m @ m.transpose(0, 2, 1)
+    p = np.exp(scores - scores.max(-1, keepdims=True))
+    return ((p / p.sum(-1, keepdims=True)) @ m).reshape(len(x), -1)
+
+
+SIZES = [(2, 3), (3, 4), (4, 5), (5, 2), (2, 7), (1, 4), (6, 1), (20, 40), (3, 3)]
+
+
+def check_sizes(loaded, sizes):
+    for batch, length in sizes:
+        x = RNG.standard_normal((batch, length, 16)).astype(np.float32)
+        found = loaded(Tensor(x) if batch == 5 else x).z
+        assert found.shape == (batch, length * 12)
+        np.testing.assert_allclose(found.numpy(), attended(x), rtol=1e-3, atol=1e-4)
+
+
+def test_one_program_serves_all_sizes():
+    loaded = weft.onnx.load(attention())
+    check_sizes(loaded, SIZES)
+    assert loaded.size_reason is None
+    own = {key[0][1][:2] for key in loaded._programs._runners}
+    assert own == {(2, 3), (3, 4), (1, 4), (6, 1)}
+    assert len(loaded._programs._for_sizes) == 1
+
+
+def test_a_program_for_all_sizes_is_stored(cache, without_compiler):
+    check_sizes(weft.onnx.load(attention()), SIZES[:4])
+    without_compiler()
+    again = weft.onnx.load(attention())
+    check_sizes(again, [(8, 6), (2, 8), (7, 7)])
+    assert not again._programs._runners
+
+
+def test_the_operator_that_needs_the_value_of_a_size_is_named():
+    nodes = [
+        node("Shape", ["x"], ["s"]),
+        node("Tile", ["x", "s"], ["y"], name="tiles"),
+    ]
+    loaded = weft.onnx.load(model(nodes, [value("x", ["n"])], [value("y")]))
+    for count in (2, 3, 4, 5):
+        x = np.arange(count, dtype=np.float32)
+        np.testing.assert_array_equal(loaded(x).y.numpy(), np.tile(x, count))
+    assert "tiles" in loaded.size_reason and "symbolic size" in loaded.size_reason
+    assert len(loaded._programs._runners) == 4

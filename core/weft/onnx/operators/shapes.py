@@ -13,7 +13,10 @@ from weft.base.dtype import dtypes, to_dtype
 from weft.onnx.graph import ELEMENT_TYPES, Node
 from weft.onnx.registry import operator
 from weft.onnx.small_types import Coded
+from weft.onnx.symbolic_sizes import shape_array
 from weft.tensor import Tensor
+from weft.uop import UOp
+from weft.uop.symbolic.sint import high_of
 
 _PAD_MODES = {"reflect": "reflect", "edge": "replicate", "wrap": "circular"}
 
@@ -43,7 +46,7 @@ def identity(node: Node, x: Any) -> Any:
 @_of_codes
 def reshape(node: Node, x: Tensor, shape: np.ndarray, *, allowzero: int = 0) -> Tensor:
     """Another shape; 0 keeps the size of the same axis, -1 is the size that is left."""
-    return _reshaped(x, node.ints(shape), bool(allowzero))
+    return _reshaped(x, node.sizes(shape), bool(allowzero))
 
 
 @operator("Reshape")
@@ -135,8 +138,8 @@ def expand(node: Node, x: Tensor, shape: np.ndarray) -> Tensor:
 
 def _sizes(node: Node, shape: np.ndarray) -> tuple[int, ...]:
     """The sizes of a shape. :raises OnnxError: if one is negative."""
-    sizes = node.ints(shape)
-    if any(size < 0 for size in sizes):
+    sizes = node.sizes(shape)
+    if any(high_of(size) < 0 for size in sizes):
         raise node.refuse(f"the shape {sizes} has a negative size", "sizes from 0 on")
     return sizes
 
@@ -247,6 +250,8 @@ def _sliced(x: Tensor, starts: Any, ends: Any, axes: Any, steps: Any) -> Tensor:
         size = x.shape[axis]
         if step < 0 and end < -size:  # before the first element
             end = None
+        if isinstance(size, UOp) and step > 0 and isinstance(end, int) and end >= high_of(size):
+            end = None  # behind the last element
         index[axis] = slice(start, end, step)
     return x[tuple(index)] if index else x
 
@@ -372,7 +377,7 @@ def space_to_depth(node: Node, x: Tensor, *, blocksize: int, mode: str = "DCR") 
 @operator("Shape")
 def shape_of(node: Node, x: Tensor, *, start: int = 0, end: int | None = None) -> np.ndarray:
     """The sizes of the axes from `start` to `end`, on the host."""
-    return np.array(x.shape[start:end], dtype=np.int64)
+    return shape_array(x.shape[start:end])
 
 
 @operator("Size")
