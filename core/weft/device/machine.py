@@ -75,7 +75,9 @@ class MachineModel:
     :param multiply_add_latency: from the operands of a multiply-add to its result.
     :param load_latency: of a cache line that the first-level cache does not hold.
     :param memory_latency: of a cache line that no cache holds.
-    :param memory_bytes_per_cycle: what memory delivers to one core, sustained.
+    :param memory_bytes_per_cycle: what memory delivers to one core at best: strategies compare it
+        with arithmetic.
+    :param memory_load_bytes_per_cycle: what loads of one core reach, sustained.
     :param memory_store_bytes_per_cycle: what it takes from one core, sustained: a store that
         misses all caches loads its line before.
     :param last_level_bytes_per_cycle: what the last-level cache delivers to one core.
@@ -108,6 +110,7 @@ class MachineModel:
     load_latency: float = 8.0
     memory_latency: float = 256.0
     memory_bytes_per_cycle: float = 12.8
+    memory_load_bytes_per_cycle: float = 12.8
     memory_store_bytes_per_cycle: float = 6.4
     last_level_bytes_per_cycle: float = 16.0
     last_level_store_bytes_per_cycle: float = 12.0
@@ -131,7 +134,8 @@ class MachineModel:
             self, l1_bytes=whole(1), l1_ways=whole(), l2_bytes=whole(1),
             l2_bytes_per_cycle=number(), line_bytes=whole(1), page_bytes=whole(1),
             multiply_add_latency=number(), load_latency=number(), memory_latency=number(),
-            memory_bytes_per_cycle=number(), memory_store_bytes_per_cycle=number(),
+            memory_bytes_per_cycle=number(), memory_load_bytes_per_cycle=number(),
+            memory_store_bytes_per_cycle=number(),
             last_level_bytes_per_cycle=number(), last_level_store_bytes_per_cycle=number(),
             fill_buffers=whole(1), branch_latency=number(),
             results_in_flight=whole(1), cores=whole(), banks=whole(1), bank_bytes=whole(1),

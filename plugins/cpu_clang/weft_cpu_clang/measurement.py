@@ -104,14 +104,13 @@ def _arithmetic(loops: Loops, cycle: float, vector_bytes: int) -> Iterator[Machi
 def _level(loops: Loops, cycle: float, name: str, nbytes: int, field: str) -> Iterator[MachineFact]:
     """The bandwidth and the latency of the cache, or memory, that holds so many bytes."""
     stores_count = field in ("last_level", "memory")
-    for verb, suffix in (("load", ""), ("store", "_store")):
+    for verb in ("load", "store"):
+        suffix = f"_{verb}" if field == "memory" or verb == "store" else ""
         one = loops.seconds(partial(loops.function(verb), loops.memory, nbytes))
         rate = nbytes * cycle / one
         counts = field and (verb == "load" or stores_count)
-        yield MachineFact(
-            f"{name}: {verb}s", rate, "bytes per cycle",
-            f"{field}{suffix}_bytes_per_cycle" if counts else "",
-        )  # fmt: skip
+        set_field = f"{field}{suffix}_bytes_per_cycle" if counts else ""
+        yield MachineFact(f"{name}: {verb}s", rate, "bytes per cycle", set_field)
     loops.function("link")(loops.memory, nbytes)
     call = loops.function("follow")
     at = 0

@@ -32,7 +32,7 @@ PIPES = "pipes"
 _HALVES = 2
 """Pipes are whole or half: a result of two cycles is half of one."""
 _FIGURES = 2
-_cache = DiskCache("cpu_measured", 1)
+_cache = DiskCache("cpu_measured", 2)
 
 
 def tuning_of(toolchain: Toolchain, threads: int) -> Tuning:

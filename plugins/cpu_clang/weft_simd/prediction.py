@@ -92,7 +92,7 @@ def _memory_cycles(program: LinearProgram, machine: MachineModel) -> float:
     if nbytes <= machine.last_level_bytes:
         loads, stores = machine.last_level_bytes_per_cycle, machine.last_level_store_bytes_per_cycle
     else:
-        loads, stores = machine.memory_bytes_per_cycle, machine.memory_store_bytes_per_cycle
+        loads, stores = machine.memory_load_bytes_per_cycle, machine.memory_store_bytes_per_cycle
     return (nbytes - stored) / loads + stored / stores
 
 

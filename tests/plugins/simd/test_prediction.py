@@ -38,7 +38,7 @@ def test_a_long_sum_takes_the_time_of_its_bytes() -> None:
     n = 1 << 24
     found = prediction_of(Tensor.empty(n).sum())
     assert found.bound == "memory"
-    assert found.cycles == pytest.approx(4 * n / CAPS.machine.memory_bytes_per_cycle, rel=0.01)
+    assert found.cycles == pytest.approx(4 * n / CAPS.machine.memory_load_bytes_per_cycle, rel=0.01)
 
 
 def test_small_buffers_come_from_the_second_level_cache() -> None:
@@ -50,7 +50,7 @@ def test_small_buffers_come_from_the_second_level_cache() -> None:
 def test_stores_and_loads_have_rates_of_their_own() -> None:
     n, machine = 1 << 24, CAPS.machine
     found = prediction_of(Tensor.empty(n) + 1)
-    loads, stores = machine.memory_bytes_per_cycle, machine.memory_store_bytes_per_cycle
+    loads, stores = machine.memory_load_bytes_per_cycle, machine.memory_store_bytes_per_cycle
     assert found.cycles == pytest.approx(4 * n / loads + 4 * n / stores, rel=0.01)
 
 
