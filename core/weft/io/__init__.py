@@ -6,6 +6,7 @@ from weft.io.gguf import ggml_data_to_tensor, gguf_load
 from weft.io.numpy_file import npy_load, npz_load
 from weft.io.safetensors import safe_load, safe_load_metadata, safe_save
 from weft.io.safetensors_header import Entry, Header
+from weft.io.sharded import load_sharded, save_sharded
 from weft.io.torch_file import torch_load
 from weft.io.windows import TensorIO
 
@@ -16,12 +17,14 @@ __all__ = [
     "ggml_data_to_tensor",
     "gguf_load",
     "load",
+    "load_sharded",
     "npy_load",
     "npz_load",
     "safe_load",
     "safe_load_metadata",
     "safe_save",
     "save",
+    "save_sharded",
     "tar_extract",
     "torch_load",
     "zip_extract",

@@ -191,3 +191,4 @@ class DevicePlacementMixin(TensorBase):
     full_tensor = sharding.full_tensor
     from_local = classmethod(sharding.from_local)
     _readable = sharding._readable
+    _from_parts = classmethod(sharding._from_parts)

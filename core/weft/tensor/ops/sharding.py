@@ -8,11 +8,12 @@ axis is laid out anew, with copies.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weft.base.arguments import kind_of, shown
 from weft.base.errors import ArgumentError, ShapeError
+from weft.base.sequences import prod
 from weft.device import Mesh, P, registry
 from weft.schedule import layout_of
 from weft.tensor.alias import break_alias
@@ -173,16 +174,42 @@ def from_local(
     target = registry.placement(tuple(devices))
     if isinstance(target, str):
         return part.to(target)
+    shape = list(part.shape)
+    layout = Shard()
+    if at is not None:
+        layout = Shard(at, tuple(shape[at] * place for place in range(len(target) + 1)))
+        shape[at] *= len(target)
+    own = {
+        place: part.detach()
+        for place, device in enumerate(target)
+        if registry.capabilities(device).memory.addressable
+    }
+    return _from_parts(cls, own, target, layout, part, tuple(shape))
+
+
+def _from_parts(
+    cls: type[TensorT],
+    parts: Mapping[int, TensorT],
+    devices: tuple[str, ...],
+    layout: Shard,
+    like: TensorBase,
+    shape: tuple[int, ...] | None = None,
+) -> TensorT:
+    """The tensor of these parts by place, computed now; the others are memory of other processes.
+
+    like: has its dtype, and its shape if none is given.
+    """
+    whole = like.shape if shape is None else shape
     nodes: list[UOp] = []
-    for device in target:
-        if registry.capabilities(device).memory.addressable:
-            nodes.append(part.detach().to(device).contiguous().realize()._uop)
+    for place, device in enumerate(devices):
+        part = parts.get(place)
+        if part is not None:
+            nodes.append(part.to(device).contiguous().realize()._uop)
         else:
-            memory = UOp.new_buffer(device, part.numel(), part._uop.dtype)
-            nodes.append(memory.reshape(part.shape))
-    extent = 0 if at is None else part.shape[at]
-    bounds = tuple(extent * place for place in range(len(target) + 1))
-    return cls._from_node(stacked(nodes, Shard() if at is None else Shard(at, bounds)))
+            extents = layout.local_shape(whole, place)
+            memory = UOp.new_buffer(device, prod(extents), like._uop.dtype)
+            nodes.append(memory.reshape(extents))
+    return cls._from_node(stacked(nodes, layout))
 
 
 def _own_place(self: TensorBase) -> int:
