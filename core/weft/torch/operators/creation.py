@@ -32,7 +32,7 @@ def full_like(x: Tensor, fill_value: Any, *, dtype: DType | None = None) -> Tens
 @converter("aten::fill.Tensor")
 def fill(x: Tensor, value: Tensor) -> Tensor:
     """Return the value of a tensor without axes in the shape of x."""
-    return value.cast(x.dtype).expand(*x.shape)
+    return value.cast(x.dtype).expand(tuple(x.shape))
 
 
 @converter("aten::scalar_tensor")

@@ -153,4 +153,4 @@ def identity(x: Tensor) -> Tensor:
 @converter("aten::copy")
 def copy(x: Tensor, source: Tensor) -> Tensor:
     """Return the source in the shape and dtype of x."""
-    return source.cast(x.dtype).expand(*x.shape)
+    return source.cast(x.dtype).expand(tuple(x.shape))

@@ -52,7 +52,7 @@ def _put_inner(
     rest = [axis for axis in range(x.ndim) if axis not in order]
     moved = [*order, *rest]
     picked = x[_items(indices)]
-    values = values.expand(*picked.shape)
+    values = values.expand(tuple(picked.shape))
     adjacent = order == list(range(order[0], order[0] + len(order)))
     if adjacent:  # the axes of the indices are where the indexed axes were
         count = picked.ndim - len(rest)
