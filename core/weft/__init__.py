@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from weft.base.settings import settings as settings
     from weft.device import P as P
     from weft.device import catalogue as Device
+    from weft.export import export_c as export_c
     from weft.functions import *  # noqa: F403
     from weft.nn import optim as optim
     from weft.tensor import Tensor as Tensor
@@ -60,6 +61,7 @@ _HOMES: dict[str, tuple[str, str | None]] = {
     "checkpoint": ("weft.tensor.checkpoint", "checkpoint"),
     "data": ("weft.data", None),
     "dtypes": ("weft.base.dtype", "dtypes"),
+    "export_c": ("weft.export", "export_c"),
     "from_dlpack": ("weft.tensor", "from_dlpack"),
     "from_torch": ("weft.torch", "from_torch"),
     "jit": ("weft.tensor.jit", "jit"),
@@ -83,6 +85,7 @@ __all__ = [
     "checkpoint",
     "data",
     "dtypes",
+    "export_c",
     "from_dlpack",
     "from_torch",
     "jit",

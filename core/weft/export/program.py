@@ -19,7 +19,6 @@ from weft.engine.replay import Replay
 from weft.engine.runners import CopyRunner, KernelRunner
 from weft.uop import UOp
 
-
 _NO_VALUES: Mapping[UOp, int] = {}
 
 
