@@ -174,6 +174,11 @@ def _environment(devices: set[str]) -> tuple[Any, ...]:
     return opened, then[1]
 
 
+def is_plain(arg: Any) -> bool:
+    """Whether an argument is equal in all runs of one program: no variable, no serial number."""
+    return arg in _plain or (not _is_serial_number(arg) and _unbound(arg, {}) is arg)
+
+
 # ---- arguments -----------------------------------------------------------------------------------
 
 

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import ref
 
 from weft.shape import View
-from weft.tensor.live_tensors import is_settled, live_tensors
+from weft.tensor.live_tensors import is_settled, live_tensors, set_node
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.symbolic.sint import fold
 
@@ -157,7 +157,7 @@ def is_view(tensor: TensorBase) -> bool:
     base, steps = alias
     if layout(tuple(base._uop.shape), steps) is not None:
         return True
-    tensor._uop = tensor._uop  # derived, if it was not
+    set_node(tensor, tensor._uop)  # derived, if it was not
     tensor._alias = None
     return False
 

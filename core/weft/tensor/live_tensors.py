@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 # hashes and compares as its tensor, by identity. Registration is a method in C (about 0.2 us).
 _live: dict[ref[TensorBase], None] = {}
 
+# Those without pending work and without views, apart: there may be thousands, and the others are
+# looked at in every schedule. The nodes of views change with those of their bases. By id, because
+# two references to one tensor compare as the tensor does.
+_idle: dict[int, ref[TensorBase]] = {}
+
 register_tensor = _live.setdefault
 """Register a tensor: `register_tensor(ref(tensor, unregister_tensor))`."""
 
@@ -42,8 +47,29 @@ _MARKS = (GroupOp.Identity - {Ops.DETACH}) | {Ops.CONTIGUOUS}
 def live_tensors() -> list[TensorBase]:
     """Every tensor that is alive now, the oldest first."""
     # a copy: a tensor may die, and leave the table, during the iteration
-    found = [reference() for reference in list(_live)]
+    found = [reference() for reference in (*list(_idle.values()), *list(_live))]
     return [tensor for tensor in found if tensor is not None]
+
+
+def set_node(tensor: TensorBase, node: UOp) -> None:
+    """Give a registered tensor another node, which may have pending work."""
+    tensor._uop = node
+    note_pending(tensor)
+
+
+def note_pending(tensor: TensorBase) -> None:
+    """Note that a registered tensor may have pending work, or views, from now on."""
+    if _idle.pop(id(tensor), None) is not None:
+        register_tensor(ref(tensor, unregister_tensor))
+
+
+def _set_aside(reference: ref[TensorBase], tensor: TensorBase, node: UOp) -> None:
+    """Move a tensor without pending work to those that schedules do not look at."""
+    number = id(tensor)
+    _idle[number] = ref(tensor, lambda _: _idle.pop(number, None))
+    _live.pop(reference, None)
+    if tensor._uop is not node or tensor._alias is not None:  # another thread changed it meanwhile
+        note_pending(tensor)
 
 
 def mark_leaf(node: UOp) -> None:
@@ -65,7 +91,7 @@ def leaf_nodes() -> list[UOp]:
 def waiting_tensors() -> list[TensorBase]:
     """The live tensors with pending work."""
     found = []
-    for reference in list(_live):  # there may be thousands, and most of them are realized
+    for reference in list(_live):
         tensor = reference()
         if tensor is None:
             continue
@@ -73,6 +99,8 @@ def waiting_tensors() -> list[TensorBase]:
         below = node.src[0] if node.op is Ops.RESHAPE else node
         if below.op not in SETTLED and not is_settled(node):
             found.append(tensor)
+        elif tensor._alias is None:
+            _set_aside(reference, tensor, node)
     return found
 
 

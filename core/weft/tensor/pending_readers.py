@@ -14,7 +14,13 @@ from weft.device import binding, registry
 from weft.schedule import kernel_writes, kernelize_map, preserved_copy
 from weft.schedule.structural_key import traversal
 from weft.schedule.use_def import is_stored
-from weft.tensor.live_tensors import live_tensors, replace_in_graphs, shares_bytes, waiting_tensors
+from weft.tensor.live_tensors import (
+    live_tensors,
+    replace_in_graphs,
+    set_node,
+    shares_bytes,
+    waiting_tensors,
+)
 from weft.uop import GroupOp, Ops, UOp, parts_of, sharding_seen
 
 if TYPE_CHECKING:
@@ -61,7 +67,7 @@ def protected_graph(
     while writes:
         computed: dict[UOp, None] = {}
         for tensor in _readers(writes, sink):
-            tensor._uop = _protected(tensor._uop, writes, copies, computed)
+            set_node(tensor, _protected(tensor._uop, writes, copies, computed))
             protected[id(tensor)] = tensor
         replace_in_graphs(_stored_once(computed))
         # the readers may have pending writes too
@@ -106,7 +112,7 @@ def _copy_for_late_readers(sink: UOp) -> bool:
         else:
             done[node] = node.over(tuple([done[source] for source in node.src]))
     for tensor in waiting:
-        tensor._uop = done[tensor._uop]
+        set_node(tensor, done[tensor._uop])
     return True
 
 

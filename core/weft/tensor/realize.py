@@ -21,7 +21,7 @@ from weft.schedule import (
 )
 from weft.schedule.cache import template_for
 from weft.schedule.structural_key import Structure, structure_of, traversal
-from weft.tensor import checked
+from weft.tensor import checked, launch_plans
 from weft.tensor.failed_schedules import finish_schedules, has_unfinished, replace_completed
 from weft.tensor.live_tensors import SETTLED, is_settled, replace_in_graphs, waiting_tensors
 from weft.tensor.pending_readers import holds_value, protect_readers, protected_graph, sink_of
@@ -87,11 +87,17 @@ def _scheduled(tensors: Sequence[TensorBase]) -> tuple[list[ScheduleItem], dict[
 def realize_tensors(tensors: Sequence[TensorBase]) -> None:
     """Compute `tensors`. After a failure every tensor has the value that it had, or the value after
     a write that was executed, and may be computed again."""
-    if any(not is_settled(t._uop) for t in tensors):
-        with schedule_lock:
-            if _read_check() and recording() is None:
-                checked.run(tensors, _realize)
-            _realize(tensors)
+    for tensor in tensors:
+        if not is_settled(tensor._uop):
+            break
+    else:
+        return
+    with schedule_lock:
+        if _read_check() and recording() is None:
+            checked.run(tensors, _realize)
+        elif len(tensors) == 1 and launch_plans.launch(tensors[0]):
+            return
+        _realize(tensors)
 
 
 def _realize(tensors: Sequence[TensorBase]) -> None:
@@ -127,8 +133,11 @@ def _compute(pending: Sequence[TensorBase], sink: UOp, order: Mapping[UOp, None]
     touched = _shared_values(structure, waiting)
     if not is_recorded:
         touched |= _saved_for_backward(structure, pending, waiting)
-    filled = template_for(structure).bind_to(structure, touched, plan)
+    template = template_for(structure)
+    filled = template.bind_to(structure, touched, plan)
     writes = _writes(structure)
+    first, node = pending[0], pending[0]._uop
+    alone = not writes and not is_recorded and launch_plans.is_alone(first, waiting)
     done: list[ExecItem] | None = [] if writes else None
     try:
         run_schedule(filled.items, filled.values, filled.layout, filled.unneeded, done)
@@ -138,6 +147,8 @@ def _compute(pending: Sequence[TensorBase], sink: UOp, order: Mapping[UOp, None]
             items, values = filled.items, filled.values
             replace_completed(filled.becomes, writes, items, values, len(done))
         raise
+    if alone:
+        launch_plans.note_plan(first, node, structure, template, filled)
 
 
 def _realize_kernels(sink: UOp) -> None:

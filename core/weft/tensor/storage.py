@@ -33,6 +33,8 @@ def window_start(node: UOp) -> int | None:
 
 def is_window(node: UOp) -> bool:
     """Whether a node is a contiguous window of stored memory, possibly bitcast."""
+    while node.op is Ops.RESHAPE:  # of a contiguous window, and of that alone, it is one too
+        node = node.src[0]
     while node.op in GroupOp.Movement or node.op in (Ops.BITCAST, Ops.DETACH):
         if node.op in GroupOp.Movement:
             if window_start(node) is None:

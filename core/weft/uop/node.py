@@ -46,6 +46,7 @@ class _Open(Analysed, MathMixin):
         "_buffer",
         "_device",
         "_history",
+        "_launch_key",
         "_ranges",
         "_shape",
         "_simple",

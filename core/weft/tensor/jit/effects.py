@@ -22,6 +22,7 @@ from weft.tensor.jit.pytree import NewLeaf, TensorSpec, flatten, instantiate, sp
 from weft.tensor.jit.signature import memory_layout
 from weft.tensor.jit.snapshot import Snapshot
 from weft.tensor.jit.state import LIST, State
+from weft.tensor.live_tensors import set_node
 from weft.tensor.protocol import TensorBase
 from weft.uop import Ops, UOp
 
@@ -185,7 +186,7 @@ def apply_effects(
             tensor, how = known[effect.number], effect.how
             if is_view(tensor):
                 break_alias(tensor)
-            tensor._uop = instantiate(how, memory, values)
+            set_node(tensor, instantiate(how, memory, values))
             invalidate_views(tensor)
             tensor._requires_grad, tensor.is_leaf = how.requires_grad, how.is_leaf
         elif effect.__class__ is StoreGrad:

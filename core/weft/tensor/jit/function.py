@@ -55,7 +55,7 @@ from weft.tensor.jit.static_attributes import (
 from weft.tensor.jit.trace import record_trace
 from weft.tensor.jit.untracked_arrays import qualified
 from weft.tensor.jit.views import realize_with_bases
-from weft.tensor.live_tensors import is_settled
+from weft.tensor.live_tensors import is_settled, set_node
 from weft.tensor.protocol import TensorBase
 from weft.uop import Ops, UOp
 
@@ -423,7 +423,7 @@ def _materialize(tensors: Sequence[TensorBase]) -> None:
         while below.op is Ops.DETACH:
             below = below.src[0].base
         if below.op is Ops.CONST and 0 not in tensor._uop.shape:
-            tensor._uop = tensor.detach().clone()._uop
+            set_node(tensor, tensor.detach().clone()._uop)
             invalidate_views(tensor)
     realize_with_bases(tensors)
 

@@ -14,7 +14,7 @@ from weft.device import binding
 from weft.schedule.structural_key import traversal
 from weft.tensor.alias import base_of, invalidate_views, is_view
 from weft.tensor.jit.state import State, states, states_epoch
-from weft.tensor.live_tensors import is_settled, live_tensors
+from weft.tensor.live_tensors import is_settled, live_tensors, set_node
 from weft.tensor.protocol import TensorBase
 from weft.tensor.realize import realize_tensors
 from weft.uop import Ops, UOp
@@ -85,7 +85,7 @@ def copy_hidden_readers(nodes: set[UOp], known: Iterable[TensorBase]) -> None:
         # a contiguous part may be a window of the same memory
         if not nodes.isdisjoint(below) or any(map(binding.is_shared, below)):
             copy = tensor.detach().clone().realize()
-            tensor._uop = copy._uop
+            set_node(tensor, copy._uop)
             invalidate_views(tensor)
     if any(tensor._uop is not node for tensor, node in zip(known, before)):
         raise MemoryMoved

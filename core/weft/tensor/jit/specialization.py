@@ -20,6 +20,7 @@ from weft.tensor.jit.pytree import bind_values, has_existing, instantiate, unfla
 from weft.tensor.jit.state import State
 from weft.tensor.jit.trace import Trace, new_memory
 from weft.tensor.jit.views import ResultView, alias_groups
+from weft.tensor.live_tensors import note_pending
 from weft.tensor.protocol import TensorBase
 from weft.uop import UOp
 
@@ -245,6 +246,7 @@ def _alias_results(
         base, steps, views_of_base = of._base_and_steps()
         tensor = new[each.number]
         tensor._alias = (base, steps + bind_values(each.steps, values))
+        note_pending(tensor)
         views_of_base.note(tensor)
 
 

@@ -47,7 +47,7 @@ from weft.tensor.jit.views import (
     result_views,
     unbound_views,
 )
-from weft.tensor.live_tensors import is_settled, live_tensors
+from weft.tensor.live_tensors import is_settled, live_tensors, set_node
 from weft.tensor.protocol import TensorBase
 from weft.uop import Ops, UOp
 
@@ -140,7 +140,7 @@ def _detach_outputs(before: Snapshot, new: Mapping[int, TensorBase]) -> None:
     for tensor in [*new.values(), *changed]:
         base = tensor._uop.base
         if base in outside and saved_graph(base) is not None:
-            tensor._uop = UOp(Ops.DETACH, tensor._uop.dtype, (tensor._uop,))
+            set_node(tensor, UOp(Ops.DETACH, tensor._uop.dtype, (tensor._uop,)))
         else:
             clear_graph(base)
 

@@ -36,10 +36,23 @@ class ArrayConversionMixin(TensorBase):
 
         Of a shape with bound variables it is what they are bound to: its sizes are ints.
         """
+        if self._is_at_hand():
+            return self
         with (
             schedule_lock
         ):  # else another thread might compute it while a tensor for it is being made
             return self._found()
+
+    def _is_at_hand(self) -> bool:
+        """Whether this is the whole of a buffer, which nothing records."""
+        node = self._uop
+        while node.op is Ops.RESHAPE:
+            node = node.src[0]
+        if node.op is not Ops.BUFFER or node.src[0].arg.__class__ is not str:
+            return False
+        if isinstance(node.dtype, ImageDType) or recording() is not None:
+            return False
+        return node.arg > 0 and all(size.__class__ is int for size in self._uop.shape)
 
     def _found(self) -> Any:
         if any(isinstance(s, UOp) for s in self.shape):
@@ -56,6 +69,8 @@ class ArrayConversionMixin(TensorBase):
             return self.detach().to(registry.canonical(None))._settled()
         if (self._requires_grad and not self.is_leaf) or _is_computed(self._uop):
             self.realize()  # and not a copy: it may be read again, by backward as well
+            if self._is_at_hand():
+                return self
             if self._constant_value() is not None:
                 return self
         return self._stored()
@@ -87,6 +102,8 @@ class ArrayConversionMixin(TensorBase):
     def _buffer(self) -> Buffer:
         """The memory of a settled value that is no constant."""
         node = self._uop
+        if self._is_at_hand():
+            return binding.buffer_of(node.base)
         if node.base.op is Ops.DETACH:  # a detached value of what its memory holds
             node = node.substitute({node.base: node.base.src[0]})
         storage, tracked = node.base, node.st
@@ -201,7 +218,14 @@ class ArrayConversionMixin(TensorBase):
                 try_="x.tolist(), or x[...] for one of them",
             )
         found = self._element_at_hand()
-        return found[0] if found else self.reshape(()).tolist()
+        if found:
+            return found[0]
+        held = self._settled()
+        value: Number | None = held._constant_value()
+        if value is None:
+            buffer = held._buffer()
+            value = unpack(buffer.copy_out(), buffer.dtype)[0]
+        return value
 
     def __float__(self) -> float:
         return float(self.item())

@@ -11,7 +11,7 @@ from weft.schedule import layout_of
 from weft.tensor import interop
 from weft.tensor.alias import break_alias
 from weft.tensor.leaf_identities import remember_leaf
-from weft.tensor.live_tensors import mark_leaf
+from weft.tensor.live_tensors import mark_leaf, set_node
 from weft.tensor.ops import sharding
 from weft.tensor.protocol import TensorBase, record
 from weft.tensor.storage import owned_storage
@@ -148,10 +148,10 @@ class DevicePlacementMixin(TensorBase):
         """Replace the node of self. If self is a leaf that requires gradients, operations recorded
         before read the former node, and its gradient is that of self."""
         if not (self._requires_grad and self.is_leaf):
-            self._uop = node
+            set_node(self, node)
         elif node is not self._uop:
             former = self._uop
-            self._uop = self._own_identity(node)
+            set_node(self, self._own_identity(node))
             mark_leaf(self._uop)
             remember_leaf(former, self)
 

@@ -17,7 +17,13 @@ from weft.base.promotion import read_as
 from weft.base.sequences import prod
 from weft.tensor.alias import break_alias, detach_views, is_view
 from weft.tensor.leaf_identities import former_identities, versions
-from weft.tensor.live_tensors import leaf_nodes, live_tensors, mark_leaf, unmark_leaf
+from weft.tensor.live_tensors import (
+    leaf_nodes,
+    live_tensors,
+    mark_leaf,
+    set_node,
+    unmark_leaf,
+)
 from weft.tensor.ops import gradient_hooks
 from weft.tensor.ops.gradient_hooks import has_hooks, hooks_on_the_way, through_hooks
 from weft.tensor.protocol import TensorBase, grad_mode
@@ -80,7 +86,7 @@ class DifferentiationMixin(TensorBase):
             else:
                 detach_views(self)
             self._requires_grad, self.is_leaf = True, True
-            self._uop = self._own_identity(self._uop)
+            set_node(self, self._own_identity(self._uop))
             mark_leaf(self._uop)
         return self
 

@@ -1,0 +1,276 @@
+"""Launch plans: compute a small tensor again without scheduling its graph.
+Also: inline caching.
+
+Programs compute the same operations on other memory again and again. Every node has a launch key: a
+number that is equal for equal trees over any memory, and the BUFFERs at their leaves. It is made
+from the keys of the sources, so it costs one lookup for each new node. The first schedule of a tree
+leaves a plan under this key: its kernels, the memory of each, and the movement over the result.
+
+A plan applies only where the tensor is the only one with pending work, so that nobody else reads a
+node of its graph, and where no gradient can flow through it. Graphs with writes, shards, variables
+or copies have none.
+
+in:  a tensor with pending work
+out: the same tensor over new memory with its value
+
+Source: L. P. Deutsch, A. M. Schiffman, "Efficient implementation of the Smalltalk-80 system" (POPL
+1984).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from weft.autograd import history
+from weft.base import trace
+from weft.base.settings import settings
+from weft.device import Buffer, OpenDevice, binding, registry
+from weft.engine import program_for, stats
+from weft.engine.capture import recording
+from weft.engine.runners import KernelRunner
+from weft.schedule.memory_planning import Layout
+from weft.schedule.schedule_template import BoundSchedule, NewMemory, ScheduleTemplate
+from weft.schedule.structural_key import Structure, is_plain
+from weft.tensor.failed_schedules import has_unfinished
+from weft.tensor.leaf_identities import follow
+from weft.tensor.live_tensors import waiting_tensors
+from weft.uop import GroupOp, Ops, UOp, memo_slot
+
+if TYPE_CHECKING:
+    from weft.tensor.protocol import TensorBase
+
+_MOST_LEAVES = 16
+_MOST_DEPTH = 64
+_MOST_NUMBERS = 1 << 14
+_MOST_TABLES = 8
+_ENDS = frozenset({Ops.CONST, Ops.VCONST, Ops.DEVICE})
+_COMPUTED = (GroupOp.ALU | GroupOp.Movement) | {
+    Ops.CAST, Ops.BITCAST, Ops.REDUCE_AXIS, Ops.CONTIGUOUS, Ops.IOTA,
+}  # fmt: skip
+_NO_VALUES: dict[UOp, int] = {}
+
+_set_key = memo_slot("_launch_key")
+_numbers: dict[Any, int] = {}
+_next = itertools.count()
+_tables: dict[Any, dict[Any, LaunchPlan]] = {}
+
+LaunchKey = tuple[int, tuple[UOp, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchPlan:
+    """How a tree is computed over memory that is given.
+
+    Memory is numbered: the distinct BUFFERs of the tree in order, then the new memory.
+
+    :ivar steps: kernels, and the memory of each by its parameters.
+    :ivar fresh: the new memory. result: the number of what the tensor holds then.
+    :ivar place: the DEVICE node of the result.
+    :ivar layout: the arenas of intermediates.
+    :ivar moves: movement nodes over the result, the innermost first.
+    :ivar devices: those that launch the kernels.
+    :ivar ops, nbytes: for the statistics.
+    """
+
+    steps: tuple[tuple[KernelRunner, tuple[int, ...]], ...]
+    fresh: tuple[NewMemory, ...]
+    result: int
+    place: UOp
+    layout: Layout
+    moves: tuple[UOp, ...]
+    devices: tuple[OpenDevice, ...]
+    ops: int
+    nbytes: int
+
+
+def launch(tensor: TensorBase) -> bool:
+    """Compute a pending tensor by its plan. False: there is none, or none applies now."""
+    if not _is_simple(tensor) or recording() is not None or trace.enabled() or stats.timing:
+        return False
+    key = _launch_key(tensor._uop, 0)
+    if key is None:
+        return False
+    number, leaves = key
+    plan = _table().get((number, _pattern(leaves)))
+    if plan is None or has_unfinished() or not is_alone(tensor, waiting_tensors()):
+        return False
+    _run(tensor, plan, tuple(dict.fromkeys(leaves)))
+    return True
+
+
+def is_alone(tensor: TensorBase, waiting: Sequence[TensorBase]) -> bool:
+    """Whether a tensor is the only one with pending work."""
+    return len(waiting) == 1 and waiting[0] is tensor
+
+
+def note_plan(
+    tensor: TensorBase,
+    node: UOp,
+    structure: Structure,
+    template: ScheduleTemplate,
+    bound: BoundSchedule,
+) -> None:
+    """Keep the plan of a tensor that was just computed, if it has one.
+
+    node: the graph that it had. The tensor was the only one with pending work.
+    """
+    if not _is_simple(tensor) or settings.DEBUG >= 2 or not settings.SCHEDULE_CACHE:
+        return
+    key = _launch_key(node, 0)
+    plan = None if key is None else _plan(tensor, structure, template, bound)
+    if key is not None and plan is not None:
+        number, leaves = key
+        if list(dict.fromkeys(leaves)) == structure.buffers:
+            _table()[number, _pattern(leaves)] = plan
+
+
+def clear_plans() -> None:
+    """Forget all plans."""
+    _tables.clear()
+    _numbers.clear()
+
+
+# ---- keys ----------------------------------------------------------------------------------------
+
+
+def _launch_key(node: UOp, depth: int) -> LaunchKey | None:
+    """The number of a tree and the BUFFERs at its leaves; None for trees without plans."""
+    op = node.op
+    leaves: tuple[UOp, ...] = ()
+    if op is Ops.BUFFER:
+        device = node.src[0].arg
+        if device.__class__ is not str:
+            return None
+        # no memo: the node would hold itself
+        return _number((op, node.dtype, node.arg, device)), (node,)
+    try:
+        return node._launch_key  # type: ignore[attr-defined]
+    except AttributeError:
+        pass
+    if op in _ENDS:
+        number = _number(node)
+    elif op in _COMPUTED and depth < _MOST_DEPTH and (node.arg is None or is_plain(node.arg)):
+        row: list[Any] = [op, node.dtype, node.arg]
+        for source in node.src:
+            key = _launch_key(source, depth + 1)
+            if key is None:
+                return None
+            row.append(key[0])
+            leaves += key[1]
+        if len(leaves) > _MOST_LEAVES:
+            return None
+        number = _number(tuple(row))
+    else:
+        return None
+    found = number, leaves
+    _set_key(node, found)
+    return found
+
+
+def _number(row: Any) -> int:
+    """The number of a row: equal for equal rows, and never given again."""
+    number = _numbers.get(row)
+    if number is None:
+        if len(_numbers) >= _MOST_NUMBERS:
+            clear_plans()
+        number = _numbers[row] = next(_next)
+    return number
+
+
+def _pattern(leaves: tuple[UOp, ...]) -> tuple[int, ...]:
+    """Which leaves are the same BUFFER: for each the position of its first occurrence."""
+    return () if len(leaves) < 2 else tuple([leaves.index(leaf) for leaf in leaves])
+
+
+def _table() -> dict[Any, LaunchPlan]:
+    """The plans under the current settings and open devices."""
+    now = settings.stamp(), registry.epoch()
+    table = _tables.get(now)
+    if table is None:
+        if len(_tables) >= _MOST_TABLES:
+            _tables.clear()
+        table = _tables[now] = {}
+    return table
+
+
+# ---- running -------------------------------------------------------------------------------------
+
+
+def _is_simple(tensor: TensorBase) -> bool:
+    """Whether a tensor has no views and no gradient can flow through it."""
+    flag = tensor._requires_grad
+    return tensor._alias is None and not flag and (flag is False or tensor.is_leaf)
+
+
+def _run(tensor: TensorBase, plan: LaunchPlan, given: Sequence[UOp]) -> None:
+    memory = list(map(binding.buffer_of, given))
+    arenas = plan.layout.allocate() if plan.layout.arenas else ()
+    for number, fresh in enumerate(plan.fresh, len(memory)):
+        spot = plan.layout.spots.get(number)
+        if spot is None:
+            memory.append(Buffer.like(fresh.device, fresh.size, fresh.dtype))
+        else:
+            memory.append(arenas[spot.arena].view(fresh.size, fresh.dtype, spot.start))
+    for kernel, numbers in plan.steps:
+        kernel([memory[number] for number in numbers], _NO_VALUES, False)
+    for device in plan.devices:
+        device.synchronize()
+    stats.kernels += len(plan.steps)
+    stats.ops += plan.ops
+    stats.bytes += plan.nbytes
+    buffer = memory[plan.result]
+    made = UOp(Ops.BUFFER, buffer.dtype, (plan.place, UOp.unique()), buffer.size)
+    binding.bind_anew(made, buffer)
+    for move in plan.moves:
+        made = move.over((made,))
+    becomes = {tensor._uop: made}
+    followed = [*follow(becomes), *history.replace_nodes(becomes)]
+    tensor._uop = made
+    del followed
+
+
+# ---- making --------------------------------------------------------------------------------------
+
+
+def _plan(
+    tensor: TensorBase, structure: Structure, template: ScheduleTemplate, bound: BoundSchedule
+) -> LaunchPlan | None:
+    """The plan of a schedule that was run; None if it has one that is not supported."""
+    if structure.values or template.values or any(f.window is not None for f in template.fresh):
+        return None
+    if any(item.ast.op is not Ops.SINK for item in bound.items):
+        return None
+    moves: list[UOp] = []
+    node = tensor._uop
+    while node.op in GroupOp.Movement:
+        moves.append(node)
+        node = node.src[0]
+    result = _result(node, template, bound)
+    if result is None or result < template.given:
+        return None
+    kernels = [program_for(item.ast, item.bufs[0].device) for item in bound.items]
+    estimates = [kernel.p.estimates for kernel in kernels]
+    ops, nbytes = sum(e.ops for e in estimates), sum(e.bytes for e in estimates)
+    if not isinstance(ops, int) or not isinstance(nbytes, int):
+        return None
+    steps = tuple(zip(kernels, (step.memory for step in template.steps)))
+    devices = tuple(dict.fromkeys(kernel.device for kernel in kernels))
+    fresh, ordered = template.fresh, tuple(moves[::-1])
+    return LaunchPlan(
+        steps, fresh, result, node.src[0], bound.layout, ordered, devices, ops, nbytes
+    )
+
+
+def _result(node: UOp, template: ScheduleTemplate, bound: BoundSchedule) -> int | None:
+    """The number of the memory that a BUFFER holds after a schedule."""
+    if node.op is not Ops.BUFFER or not binding.is_bound(node):
+        return None
+    buffer = binding.buffer_of(node)
+    for step, item in zip(template.steps, bound.items):
+        for number, used in zip(step.memory, item.bufs):
+            if used is buffer:
+                return number
+    return None
