@@ -87,17 +87,16 @@ __all__ = [
     "dtypes",
     "export_c",
     "from_dlpack",
-    "from_torch",
     "jit",
     "nn",
     "onnx",
     "optim",
     "settings",
-    "torch",
 ]
 
 if TYPE_CHECKING:  # for checkers they are public, too
     __all__ += functions.__all__
+    __all__ += ["from_torch", "torch"]  # not in a star import: they need the package torch
 
 
 if not TYPE_CHECKING:  # a checker reports a name that is not there

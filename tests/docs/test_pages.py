@@ -24,7 +24,7 @@ NOTEBOOKS = sorted(name for name, text in TEXT.items() if "file_format: mystnb" 
 SESSIONS = sorted(name for name, text in TEXT.items() if "```pycon" in text)
 WRITTEN_BY_PROGRAMS = {"glossary.md", "onnx_operators.md", "operations.md", "settings.md"}
 # Tests of their own run the blocks: unit/test_errors.py, architecture/test_devices_page.py,
-# unit/tools/test_plan_files.py, {onnx,torch}/test_howto_page.py, unit/export/test_howto_page.py
+# unit/tools/test_plan_files.py, {onnx,pytorch}/test_howto_page.py, unit/export/test_howto_page.py
 RUN_ELSEWHERE = {
     "errors.md", "howto/write-a-device.md", "howto/compile-for-other-machines.md", "howto/onnx.md",
     "howto/compile_to_c.md", "howto/pytorch.md",
