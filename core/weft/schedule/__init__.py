@@ -17,13 +17,21 @@ from weft.schedule.kernels import root_buffer
 from weft.schedule.memory_planning import Layout, Lifetime, plan_memory
 from weft.schedule.multi import layout_of
 from weft.schedule.pipeline import kernelize_map
-from weft.schedule.schedule_template import placeholder
+from weft.schedule.schedule_template import (
+    BoundSchedule,
+    NewMemory,
+    ScheduleTemplate,
+    placeholder,
+)
 
 __all__ = [
+    "BoundSchedule",
     "Layout",
     "Lifetime",
+    "NewMemory",
     "ScheduleContext",
     "ScheduleItem",
+    "ScheduleTemplate",
     "TwoValues",
     "create_schedule_with_vars",
     "is_counter",

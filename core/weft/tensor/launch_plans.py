@@ -31,8 +31,7 @@ from weft.device import Buffer, OpenDevice, binding, registry
 from weft.engine import program_for, stats
 from weft.engine.capture import recording
 from weft.engine.runners import KernelRunner
-from weft.schedule.memory_planning import Layout
-from weft.schedule.schedule_template import BoundSchedule, NewMemory, ScheduleTemplate
+from weft.schedule import BoundSchedule, Layout, NewMemory, ScheduleTemplate
 from weft.schedule.structural_key import Structure, is_plain
 from weft.tensor.failed_schedules import has_unfinished
 from weft.tensor.leaf_identities import follow
