@@ -1,10 +1,11 @@
-"""``weft run``: run an ONNX model, time it, and compare it with another runtime.
+"""``weft run``: run an ONNX model, time it, and compare it with another runtime; or run a program.
 
     weft run model.onnx                               random inputs; symbolic sizes are 1
     weft run model.onnx --input image=cat.npy         inputs from NumPy files
     weft run model.onnx --size batch=8 --size seq=128
     weft run model.onnx --bench                       the time of each kernel, as `weft bench`
     weft run model.onnx --compare onnxruntime         the largest difference of each output
+    weft run -n 4 train.py                            a Python program as four processes
 
 It prints inputs, outputs, the time of the first call, and the median time of the later ones.
 """
@@ -30,13 +31,16 @@ from weft.tensor import Tensor
 from weft.tools.bench import table
 from weft.tools.bench.meter import EVENTS, Meter
 from weft.tools.commands.bench import roofs_of
+from weft.tools.launchers import launch
 
 _LARGEST_INTEGER = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's options."""
-    parser.add_argument("model", help="an ONNX file")
+    parser.add_argument("model", help="an ONNX file; with -n a Python program")
+    parser.add_argument("arguments", nargs="*", help="of the program, after --")
+    parser.add_argument("-n", "--processes", type=int, help="run a program as N processes")
     parser.add_argument(
         "--input", action="append", default=[], metavar="NAME=FILE.npy", help="an input"
     )
@@ -63,6 +67,14 @@ def run(arguments: argparse.Namespace) -> int:
 
     :raises ArgumentError: for inputs or sizes that are not the model's.
     """
+    if arguments.processes is not None:
+        return launch(arguments.processes, [arguments.model, *arguments.arguments])
+    if arguments.arguments:
+        raise ArgumentError(
+            "only a program has arguments of its own",
+            asked=f"weft run {arguments.model} {' '.join(arguments.arguments)}",
+            try_="weft run -n 2 program.py -- its arguments",
+        )
     begin = time.perf_counter()
     model = load(arguments.model, device=arguments.device, dtype=arguments.dtype)
     print(f"loaded in {human_time(time.perf_counter() - begin)}")
