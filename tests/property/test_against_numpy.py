@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from cases.numpy_cases import FAMILIES, arithmetic, check, indexing, products, reductions
+from helpers.example_counts import examples
 from weft import Device
 from weft.base.settings import settings
 from weft.engine import forget_programs
@@ -57,7 +58,7 @@ def uncached(**overrides):
 
 
 def run(name, count, start, device):
-    for seed in range(FIRST + start, FIRST + start + int(ASKED or count)):
+    for seed in range(FIRST + start, FIRST + start + examples(count)):
         check(name, seed, device)
 
 

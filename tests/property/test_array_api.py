@@ -6,7 +6,6 @@ numbers, subnormal ones, and integers up to the ends of their dtypes are among t
 
 import math
 import operator
-import os
 from itertools import product
 
 import numpy as np
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.array_api import make_strategies_namespace
 
 import weft.array_api as xp
+from helpers.example_counts import examples
 from weft import Tensor
 from weft.base.errors import IndexingError, ShapeError
 
@@ -30,7 +30,7 @@ FLOATS = [xp.float32, xp.float64]
 
 def some(*strategies):
     """Fewer examples than others try: every shape and dtype is compiled again."""
-    count = int(os.environ.get("WEFT_TEST_EXAMPLES", "20"))
+    count = examples(20)
     return lambda test: settings(max_examples=count)(given(*strategies)(test))
 
 

@@ -3,7 +3,6 @@ memory, by the solver of weft[proof]."""
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from helpers.example_counts import examples
 from helpers.proofs import unproven
 from helpers.random_lookups import RandomLookup
 from helpers.random_products import RandomProduct
@@ -26,7 +26,7 @@ from weft.uop import Ops, UOp
 pytest.importorskip("z3", reason="the solver of weft[proof] is not installed")
 pytest.importorskip("weft_cpu_clang", reason="there is no plugin for this processor")
 
-EXAMPLES = int(os.environ.get("WEFT_TEST_EXAMPLES", "8"))
+EXAMPLES = examples(8)
 SOME, FEW = (hypothesis_settings(max_examples=n) for n in (EXAMPLES, 1 + EXAMPLES // 3))
 CASES = (st.sampled_from(("x86-64-v3", "x86-64-v4")), st.integers(0, 1 << 32))
 SIZES = (1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 31, 32, 33, 40)

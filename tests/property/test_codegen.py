@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from dataclasses import replace
 
@@ -12,6 +11,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from helpers.example_counts import examples
 from helpers.races import races
 from helpers.random_lookups import RandomLookup
 from helpers.random_products import RandomProduct
@@ -89,7 +89,7 @@ WHOLE = replace(
 )
 ALL_KINDS = (*KINDS_WITH_THREADS, OptKind.KEEP, OptKind.PACK)
 SEEDS = st.integers(0, 1 << 32)
-SOME = hypothesis_settings(max_examples=int(os.environ.get("WEFT_TEST_EXAMPLES", "30")))
+SOME = hypothesis_settings(max_examples=examples(30))
 
 
 def run(

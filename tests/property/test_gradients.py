@@ -1,7 +1,6 @@
 """Gradients of random compositions against central differences, in float64; and of random graphs
 of which intermediate values are read, compared with PyTorch."""
 
-import os
 import random
 
 import numpy as np
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import weft
+from helpers.example_counts import examples
 from weft import Tensor
 
 SHAPES = [(3,), (2, 3)]
@@ -79,7 +79,7 @@ numbers = (
 )
 
 
-@settings(max_examples=int(os.environ.get("WEFT_TEST_EXAMPLES", "25")))
+@settings(max_examples=examples(25))
 @given(
     st.sampled_from(SHAPES).flatmap(
         lambda shape: st.tuples(*(arrays(np.float64, shape, elements=numbers) for _ in range(2)))
@@ -192,7 +192,7 @@ def loss_of(values, picks):
     return sum((values[p] * values[p] * 0.5 + values[p]).sum() for p in picks)
 
 
-@pytest.mark.parametrize("seed", range(int(os.environ.get("WEFT_TEST_EXAMPLES", "24"))))
+@pytest.mark.parametrize("seed", range(examples(24)))
 def test_reading_on_the_way_changes_no_gradient(seed):
     """A read replaces a graph by memory; its gradient stays the same."""
     torch = pytest.importorskip("torch", reason="PyTorch computes every value at once")

@@ -4,12 +4,12 @@ What PyTorch computes with is a leaf for each value that a leaf of ours has had:
 that of the value that was read. Where such a value has been overwritten, ours may refuse.
 """
 
-import os
 import random
 
 import numpy as np
 import pytest
 
+from helpers.example_counts import examples
 from weft import Tensor, nn
 from weft.base.errors import GradientError
 from weft.engine import run_schedule
@@ -284,7 +284,7 @@ def run(seed, devices, kind="float32"):
     program.compare()
 
 
-MANY = int(os.environ.get("WEFT_TEST_EXAMPLES", "30"))
+MANY = examples(30)
 
 
 @pytest.mark.parametrize("seed", range(MANY))

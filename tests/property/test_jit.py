@@ -5,13 +5,13 @@ random numbers alone, so that the two runs do the same. What is compared: every 
 of the state, and every view that was taken at any time, read at the end.
 """
 
-import os
 import random
 import warnings
 
 import numpy as np
 import pytest
 
+from helpers.example_counts import examples
 from weft import Tensor, jit
 
 SHAPE = (3, 4)
@@ -277,7 +277,7 @@ def call_in_many_ways(seed, wrap):
     return [t.numpy() for t in [*held, base, own]], shapes
 
 
-@pytest.mark.parametrize("seed", range(int(os.environ.get("WEFT_TEST_EXAMPLES", "40"))))
+@pytest.mark.parametrize("seed", range(examples(40)))
 def test_however_it_is_called(seed):
     """On the reference device, where nothing is to be compiled."""
     with warnings.catch_warnings():

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from cases.random_source import RandomSource
+from helpers.example_counts import examples
 from weft import Tensor, dtypes, nn
 from weft.base.errors import WeftError
 
@@ -24,7 +25,7 @@ except ImportError:
     torch = None
 
 ASKED = os.environ.get("WEFT_TEST_EXAMPLES")
-COUNT = int(ASKED or 48)
+COUNT = examples(48)
 FIRST = random.randrange(10**9) if ASKED else 0
 PARTS = 4
 NAMES = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -11,12 +10,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.example_counts import examples
 from weft import Tensor, Variable, jit
 from weft import settings as weft_settings
 
 A = np.random.default_rng(0).standard_normal((8, 5)).astype(np.float32)
 B = np.random.default_rng(1).standard_normal((6, 8)).astype(np.float32)
-EXAMPLES = int(os.environ.get("WEFT_TEST_EXAMPLES", "25"))
+EXAMPLES = examples(25)
 N, M = Variable("n", 2, 8), Variable("m", 2, 6)
 
 
