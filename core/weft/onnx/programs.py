@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -284,9 +285,9 @@ class Programs:
         parts: list[Any] = []
         for name, value in given.items():
             if isinstance(value, np.ndarray):
-                if not _is_plain(value.dtype) or not value.size:
+                kind = _plain_name(value.dtype)
+                if not kind or not value.size:
                     return None
-                kind = value.dtype.name
                 if name in self.host_inputs:
                     parts.append(value.tobytes())
             elif isinstance(value, Tensor) and name not in self.host_inputs:
@@ -313,9 +314,10 @@ def _first_elements(buffer: Buffer, shape: tuple[int, ...]) -> Tensor:
     return tensor_over(window, shape)
 
 
-def _is_plain(dtype: np.dtype[Any]) -> bool:
-    """Whether a device stores the elements as NumPy does."""
-    return dtype.isbuiltin == 1 and dtype.kind in "biuf"
+@cache
+def _plain_name(dtype: np.dtype[Any]) -> str:
+    """Return the name of a dtype that a device stores as NumPy does; "" for others."""
+    return dtype.name if dtype.isbuiltin == 1 and dtype.kind in "biuf" else ""
 
 
 def _host_candidates(given: Given) -> tuple[str, ...]:
