@@ -20,6 +20,7 @@ from typing import Any
 
 from weft.base.atomic_write import replacing
 from weft.base.errors import ArgumentError, FormatError
+from weft.base.interrupts import let_through
 from weft.device import registry
 from weft.io.safetensors import safe_load, safe_save
 from weft.tensor import Tensor
@@ -170,6 +171,7 @@ def _read_index(root: Path) -> dict[str, Any]:
             return found
         because = "its index has no numbers and tensors"
     except (OSError, ValueError, KeyError, TypeError) as error:
+        let_through(error)
         because = f"its index cannot be read: {error}"
     raise FormatError(
         "this folder holds no complete sharded checkpoint",
