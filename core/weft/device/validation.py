@@ -55,8 +55,11 @@ def one(kind: type, optional: bool = False) -> Rule:
 
 def function(optional: bool = False) -> Rule:
     """A function; or None, where that means something."""
-    words = "a function" + (" or None" if optional else "")
-    return Rule(lambda value: callable(value) or (optional and value is None), words)
+
+    def holds(value: Any) -> bool:
+        return callable(value) or (optional and value is None)
+
+    return Rule(holds, "a function" + (" or None" if optional else ""))
 
 
 def each(holds: Callable[[Any], bool], words: str) -> Rule:

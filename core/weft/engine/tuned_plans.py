@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from weft.base.disk_cache import DiskCache
 from weft.base.settings import settings
@@ -74,10 +74,10 @@ def _key_of(device: OpenDevice) -> str:
 def _stored(device: OpenDevice) -> dict[str, Data]:
     data = cache.get(_key_of(device))
     try:
-        found = json.loads(data) if data else {}
+        found: Any = json.loads(data) if data else {}
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return cast("dict[str, Data]", found) if isinstance(found, dict) else {}
 
 
 def _table_of(device: OpenDevice) -> tuple[dict[str, Data], str]:

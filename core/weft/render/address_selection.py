@@ -127,7 +127,8 @@ def _selected(
 
     loop: the nodes of the innermost loop.
     """
-    for rest in block.values():
+    for candidates in block.values():
+        rest: list[_Candidate] = candidates
         while rest:
             gate, count = Counter(one.gate for one in rest).most_common(1)[0]
             exact = [one for one in rest if one.gate == gate]

@@ -105,6 +105,10 @@ def _sqrt(a: float) -> float:
     return math.sqrt(a) if a >= 0 else math.nan
 
 
+def _sin(a: float) -> float:
+    return math.nan if math.isinf(a) else math.sin(a)
+
+
 def _trunc(a: float) -> float:
     return a if math.isinf(a) or a != a else math.copysign(float(math.trunc(a)), a)
 
@@ -112,7 +116,7 @@ def _trunc(a: float) -> float:
 _MEANING: dict[Ops, Callable[..., Any]] = {
     Ops.EXP2: _exp2,
     Ops.LOG2: _log2,
-    Ops.SIN: lambda a: math.nan if math.isinf(a) else math.sin(a),
+    Ops.SIN: _sin,
     Ops.SQRT: _sqrt,
     Ops.RECIP: partial(_float_divide, 1.0),
     Ops.NEG: lambda a: -a,

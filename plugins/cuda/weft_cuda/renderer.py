@@ -15,6 +15,7 @@ from weft.plugin import (
     LinearProgram,
     Ops,
     PtrDType,
+    SourceText,
     SourceUsage,
     UOp,
 )
@@ -36,7 +37,7 @@ class CudaRenderer(CStyleRenderer):
     def __init__(self) -> None:
         super().__init__(CUDA_CXX)
 
-    def render(self, program: LinearProgram) -> str:
+    def render(self, program: LinearProgram) -> SourceText:
         """The source of one kernel.
 
         :raises CapabilityError: if CUDA C++ lacks a dtype or another thing that the program uses.

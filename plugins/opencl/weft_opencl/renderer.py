@@ -15,6 +15,7 @@ from weft.plugin import (
     LinearProgram,
     Ops,
     PatternMatcher,
+    SourceText,
     SourceUsage,
     UOp,
     UPat,
@@ -182,7 +183,7 @@ class OpenCLRenderer(CStyleRenderer):
         """What a kernel of this name is called in its source."""
         return entry_point(name)
 
-    def render(self, program: LinearProgram) -> str:
+    def render(self, program: LinearProgram) -> SourceText:
         """The source of one kernel. Raises as CStyleRenderer."""
         return super().render(replace(program, name=entry_point(program.name)))
 

@@ -33,6 +33,14 @@ def _zero(x: UOp) -> UOp:
     return x.const_like(0)
 
 
+def _true(x: UOp) -> UOp:
+    return x.const_like(True)
+
+
+def _bitcast_once(x: UOp, y: UOp) -> UOp:
+    return x.bitcast(y.dtype)
+
+
 _IDENTITIES: list[Rule] = [
     # sums
     (whole + 0, lambda x: x),
@@ -60,7 +68,7 @@ _IDENTITIES: list[Rule] = [
     (whole | 0, lambda x: x),
     (whole & 0, _zero),
     (truth & True, lambda x: x),
-    (UPat(Ops.OR, src=[truth, UPat.const(True)]), lambda x: x.const_like(True)),
+    (UPat(Ops.OR, src=[truth, UPat.const(True)]), _true),
     (UPat(Ops.CMPLT, src=(whole, whole)), lambda x: UOp.const(dtypes.bool, False)),
     (UPat(Ops.CMPEQ, src=(truth, UPat.const(True))), lambda x: x),
     (UPat(Ops.CMPNE, src=(truth, UPat.const(False))), lambda x: x),
@@ -73,8 +81,7 @@ _IDENTITIES: list[Rule] = [
     (UPat(Ops.WHERE, src=(UPat.const(False), x, y)), lambda x, y: y),
     (UPat(Ops.WHERE, src=(y, x, x)), lambda x, y: x),
     # bits twice
-    (UPat(Ops.BITCAST, name="y", src=(UPat(Ops.BITCAST, src=(x,)),)),
-     lambda x, y: x.bitcast(y.dtype)),
+    (UPat(Ops.BITCAST, name="y", src=(UPat(Ops.BITCAST, src=(x,)),)), _bitcast_once),
 ]  # fmt: skip
 
 symbolic_simple = PatternMatcher(_IDENTITIES, name="symbolic_simple")
