@@ -8,7 +8,7 @@ decides.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from typing import Any, cast
@@ -153,7 +153,7 @@ class HookCalls:
 
     @staticmethod
     @contextmanager
-    def _failures(hook: str, named: str) -> Iterator[None]:
+    def _failures(hook: str, named: str) -> Generator[None, None, None]:
         """Exceptions of a plugin become a PluginError."""
         try:
             yield
