@@ -13,6 +13,7 @@ void r_2_6_2_3_6_3_2(float* restrict data0, const float* restrict data1, const f
   f32x2 acc4;
   f32x2 acc5;
   f32x2 acc6;
+  static const float zeros_float[64] = {0};
   #pragma clang loop unroll(disable)
   for (long long ridx0 = 0; ridx0 < 2ll; ridx0++) {
     long long alu0 = ridx0 * 2ll;
@@ -49,30 +50,31 @@ void r_2_6_2_3_6_3_2(float* restrict data0, const float* restrict data1, const f
           long long alu13 = alu10 + alu12;
           long long alu14 = ridx1 + ridx3;
           _Bool alu15 = alu14 < 7ll & !(alu14 < 1ll);
-          float val0 = alu15 ? data1[alu13 + (-5ll)] : 0.0f;
+          const float* place0 = ((alu14 < 7ll) & !(alu14 < 1ll)) ? data1 + (alu13 + (-5)) : zeros_float + 1;
+          float val0 = place0[0];
           f32x2 alu16 = (f32x2)(val0);
           long long alu17 = alu11 + alu12;
           f32x2 val1 = *(f32x2_m*)(row0 + alu17 + 4ll);
-          float val2 = alu15 ? data1[alu13 + (-6ll)] : 0.0f;
+          float val2 = place0[-1];
           f32x2 alu18 = (f32x2)(val2);
           f32x2 val3 = *(f32x2_m*)(row0 + alu17 + 2ll);
           f32x2 val4 = *(f32x2_m*)(row0 + alu17);
           f32x2 alu19 = __builtin_elementwise_fma(alu18, val3, __builtin_elementwise_fma((f32x2)(0.0f), val4,
               acc1));
           acc1 = __builtin_elementwise_fma(alu16, val1, alu19);
-          float val5 = alu15 ? data1[alu13 + (-4ll)] : 0.0f;
+          float val5 = place0[1];
           f32x2 alu20 = (f32x2)(val5);
           f32x2 alu21 = __builtin_elementwise_fma(alu16, val3, __builtin_elementwise_fma(alu18, val4, acc2));
           acc2 = __builtin_elementwise_fma(alu20, val1, alu21);
-          float val6 = alu15 ? data1[alu13 + (-3ll)] : 0.0f;
+          float val6 = place0[2];
           f32x2 alu22 = (f32x2)(val6);
           f32x2 alu23 = __builtin_elementwise_fma(alu20, val3, __builtin_elementwise_fma(alu16, val4, acc3));
           acc3 = __builtin_elementwise_fma(alu22, val1, alu23);
-          float val7 = alu15 ? data1[alu13 + (-2ll)] : 0.0f;
+          float val7 = place0[3];
           f32x2 alu24 = (f32x2)(val7);
           f32x2 alu25 = __builtin_elementwise_fma(alu22, val3, __builtin_elementwise_fma(alu20, val4, acc4));
           acc4 = __builtin_elementwise_fma(alu24, val1, alu25);
-          float val8 = alu15 ? data1[alu13 + (-1ll)] : 0.0f;
+          float val8 = place0[4];
           f32x2 alu26 = (f32x2)(val8);
           f32x2 alu27 = __builtin_elementwise_fma(alu24, val3, __builtin_elementwise_fma(alu22, val4, acc5));
           acc5 = __builtin_elementwise_fma(alu26, val1, alu27);
