@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from weft.device.discovery import installed_plugins
 
 KINDS = {"REF": ["REF", "REF:vector", "REF:grid"]}
 """Families with several kinds of device."""
+PLUGINS = Path(__file__).resolve().parents[1] / "plugins"
 
 
 def devices():
@@ -32,6 +34,9 @@ def test_the_kit_passes(device, tmp_path):
         sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs",
         "weft.testing.conformance", "--weft-device", device,
     ]  # fmt: skip
+    xfails = PLUGINS / device.partition(":")[0].lower() / "xfails.txt"
+    if xfails.exists():
+        command += ["--weft-xfails", str(xfails)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, f"{done.stdout[-6000:]}\n{done.stderr[-2000:]}"
     assert re.search(r"\d+ passed", done.stdout)
