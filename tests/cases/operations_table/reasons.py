@@ -48,7 +48,8 @@ REASONS: dict[str, str] = {
     ),
     **dict.fromkeys(("train", "training", "no_grad", "enable_grad", "manual_seed"), _MODE),
     **dict.fromkeys(("schedule", "schedule_with_vars"), _PLAN),
-    **dict.fromkeys(("shard", "shard_", "shard_like", "shards", "local", "full_tensor", "from_local"), _SHARDS),
+    **dict.fromkeys(("shard", "shard_", "shard_like", "shards"), _SHARDS),
+    **dict.fromkeys(("local", "full_tensor", "from_local"), _SHARDS),
     **dict.fromkeys(("from_blob", "from_dlpack", "from_file", "from_url"), _SOURCES),
     **dict.fromkeys(
         (*(f"{name}_" for name in INPLACE), "bernoulli_", "fill_diagonal_", "random_"), _IN_PLACE

@@ -58,6 +58,8 @@ def ranks(tmp_path):
         environment = {
             **os.environ, "OMPI_MCA_btl": "self,sm", "PYTHONHASHSEED": "0", "WEFT_SEED": "1",
             "WEFT_DEVICE": "REF", "TMPDIR": "/tmp", **settings,
+            # ranks that are killed leave their segments, which are gone with this folder
+            "OMPI_MCA_btl_sm_backing_directory": str(tmp_path),
         }  # fmt: skip
         done = subprocess.run(
             [*command, sys.executable, "-m", "weft_mpi", str(path)],
