@@ -38,6 +38,7 @@ PLUGINS = {
     "WEFT_CPU_THREADS": "`CPU`: how many threads compute; by default all that the process may use",
     "WEFT_CLANG": "`CPU`: the C compiler; by default a clang on PATH, else the wheel `ziglang`",
     "WEFT_CUDA_DRIVER": "`CUDA`: `pycuda` or `bindings`, the package that calls the driver",
+    "WEFT_MPI_TIMEOUT": "`MPI`: seconds that a rank waits for one that computes; 60 by default",
     "WEFT_NVRTC": "`CUDA`: the path of the NVRTC library",
     "WEFT_METAL_FAST_MATH": "`METAL`: 1 compiles with fast math; results are then less exact",
 }  # fmt: skip

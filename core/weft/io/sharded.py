@@ -79,6 +79,12 @@ def load_sharded(folder: str | PathLike[str], like: Mapping[str, Tensor]) -> dic
 
     :raises FormatError: if the folder holds no complete checkpoint, or not these tensors.
     :raises FileError: if a file cannot be read.
+
+    >>> from weft import io
+    >>> x = Tensor([1, 2, 3]).shard(("REF:1", "REF:2"), axis=0)
+    >>> io.save_sharded({"x": x}, "parts")
+    >>> io.load_sharded("parts", {"x": x})["x"].tolist()
+    [1, 2, 3]
     """
     root = Path(folder)
     index = _read_index(root)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Self
-from weakref import ref
 
 from weft.base.arguments import shown
 from weft.base.dtype import DType, dtypes, element_dtype
 from weft.base.errors import ArgumentError, GradientError
 from weft.tensor import Tensor
-from weft.tensor.live_tensors import register_tensor, unregister_tensor
+from weft.tensor.live_tensors import register_tensor
 from weft.tensor.ops.device_placement import is_dtype
 from weft.tensor.protocol import grad_enabled, record
 from weft.uop import Ops, UOp
@@ -48,7 +47,7 @@ class Held(Tensor):
             made.is_leaf = True
             if flag:
                 made._uop = record(Ops.DETACH, uop.dtype, (uop,))
-        register_tensor(ref(made, unregister_tensor))
+        register_tensor(made)
         return made
 
     def __copy__(self) -> Self:

@@ -13,7 +13,7 @@ _GRADIENTS = "x.register_hook(function) of the input or output, or y.gradient(x)
 
 LAYERS: dict[str, str] = {
     "SyncBatchNorm": "nn.BatchNorm2d: statistics are of the whole batch of a sharded tensor",
-    **dict.fromkeys(("DataParallel", "parallel"), "x.shard(devices, 0): see Tensor.shard"),
+    "DataParallel": "nn.parallel.DataParallel(module, mesh)",
     "EmbeddingBag": "nn.Embedding, and .sum(1) or .mean(1) of what it gives",
     "UpsamplingNearest2d": "nn.Upsample(scale_factor=2)",
     "UpsamplingBilinear2d": 'nn.Upsample(scale_factor=2, mode="bilinear", align_corners=True)',

@@ -6,9 +6,8 @@ number that is equal for equal trees over any memory, and the BUFFERs at their l
 from the keys of the sources, so it costs one lookup for each new node. The first schedule of a tree
 leaves a plan under this key: its kernels, the memory of each, and the movement over the result.
 
-A plan applies only where the tensor is the only one with pending work, so that nobody else reads a
-node of its graph, and where no gradient can flow through it. Graphs with writes, shards, variables
-or copies have none.
+A plan applies only where no other pending tensor reads a node of the graph, and where no gradient
+can flow through it. Graphs with writes, shards, variables or copies have none.
 
 in:  a tensor with pending work
 out: the same tensor over new memory with its value
@@ -27,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from weft.autograd import history
 from weft.base import trace
 from weft.base.settings import settings
+from weft.base.weak import WeakKeys
 from weft.device import Buffer, OpenDevice, binding, registry
 from weft.engine import program_for, stats
 from weft.engine.capture import recording
@@ -35,7 +35,7 @@ from weft.schedule import BoundSchedule, Layout, NewMemory, ScheduleTemplate
 from weft.schedule.structural_key import Structure, is_plain
 from weft.tensor.failed_schedules import has_unfinished
 from weft.tensor.leaf_identities import follow
-from weft.tensor.live_tensors import waiting_tensors
+from weft.tensor.live_tensors import is_settled, waiting_tensors
 from weft.uop import GroupOp, Ops, UOp, memo_slot
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ _set_key = memo_slot("_launch_key")
 _numbers: dict[Any, int] = {}
 _next = itertools.count()
 _tables: dict[Any, dict[Any, LaunchPlan]] = {}
+_below: WeakKeys[UOp, frozenset[UOp]] = WeakKeys()
 
 LaunchKey = tuple[int, tuple[UOp, ...]]
 
@@ -94,15 +95,36 @@ def launch(tensor: TensorBase) -> bool:
         return False
     number, leaves = key
     plan = _table().get((number, _pattern(leaves)))
-    if plan is None or has_unfinished() or not is_alone(tensor, waiting_tensors()):
+    if plan is None or has_unfinished() or not is_apart(tensor, waiting_tensors()):
         return False
     _run(tensor, plan, tuple(dict.fromkeys(leaves)))
     return True
 
 
-def is_alone(tensor: TensorBase, waiting: Sequence[TensorBase]) -> bool:
-    """Whether a tensor is the only one with pending work."""
-    return len(waiting) == 1 and waiting[0] is tensor
+def is_apart(tensor: TensorBase, waiting: Sequence[TensorBase]) -> bool:
+    """Whether no other pending tensor reads a node that is computed for this one."""
+    if len(waiting) == 1:
+        return waiting[0] is tensor
+    own = _pending_below(tensor._uop) | {tensor._uop}
+    return all(
+        other is tensor or (other._uop not in own and own.isdisjoint(_pending_below(other._uop)))
+        for other in waiting
+    )
+
+
+def _pending_below(root: UOp) -> frozenset[UOp]:
+    """The nodes below one that have to be computed."""
+    found = _below.get(root)
+    if found is None:
+        seen: set[UOp] = set()
+        stack = list(root.src)
+        while stack:
+            node = stack.pop()
+            if node not in seen and not is_settled(node):
+                seen.add(node)
+                stack.extend(node.src)
+        found = _below[root] = frozenset(seen)
+    return found
 
 
 def note_plan(
@@ -114,7 +136,7 @@ def note_plan(
 ) -> None:
     """Keep the plan of a tensor that was just computed, if it has one.
 
-    node: the graph that it had. The tensor was the only one with pending work.
+    node: the graph that it had, of which no other pending tensor reads a node.
     """
     if not _is_simple(tensor) or settings.DEBUG >= 2 or not settings.SCHEDULE_CACHE:
         return

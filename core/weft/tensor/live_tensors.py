@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import NoneType
 from typing import TYPE_CHECKING
 from weakref import ref
@@ -18,20 +19,24 @@ from weft.uop import GroupOp, Ops, UOp, parts_of, sharding_seen
 if TYPE_CHECKING:
     from weft.tensor.protocol import TensorBase
 
-# In the order of creation, so that equal programs see their tensors in equal order. A reference
-# hashes and compares as its tensor, by identity. Registration is a method in C (about 0.2 us).
-_live: dict[ref[TensorBase], None] = {}
+# In the order of creation, so that equal programs see their tensors in equal order. By id, because two
+# references to one tensor compare as the tensor does.
+_live: dict[int, ref[TensorBase]] = {}
 
 # Those without pending work and without views, apart: there may be thousands, and the others are
-# looked at in every schedule. The nodes of views change with those of their bases. By id, because
-# two references to one tensor compare as the tensor does.
+# looked at in every schedule. The nodes of views change with those of their bases.
 _idle: dict[int, ref[TensorBase]] = {}
 
-register_tensor = _live.setdefault
-"""Register a tensor: `register_tensor(ref(tensor, unregister_tensor))`."""
+# Called as `pop(id, reference)` where a tensor dies: no Python code, and no error for what is gone.
+_drop_live, _drop_idle = _live.pop, _idle.pop
 
-unregister_tensor = _live.__delitem__
-"""The callback of that reference."""
+
+def register_tensor(tensor: TensorBase) -> ref[TensorBase]:
+    """Register a tensor, and return the reference to it."""
+    number = id(tensor)
+    reference = _live[number] = ref(tensor, partial(_drop_live, number))
+    return reference
+
 
 # Weak references to the nodes of leaves that require gradients. A node outlives its tensor in other
 # graphs: a leaf without a name receives no gradient, but it is an end of the graph.
@@ -45,9 +50,9 @@ _MARKS = (GroupOp.Identity - {Ops.DETACH}) | {Ops.CONTIGUOUS}
 
 
 def live_tensors() -> list[TensorBase]:
-    """Every tensor that is alive now, the oldest first."""
+    """Every tensor that is alive now, the oldest first of those that are idle, and of the others."""
     # a copy: a tensor may die, and leave the table, during the iteration
-    found = [reference() for reference in (*list(_idle.values()), *list(_live))]
+    found = [reference() for reference in list(_idle.values()) + list(_live.values())]
     return [tensor for tensor in found if tensor is not None]
 
 
@@ -60,14 +65,14 @@ def set_node(tensor: TensorBase, node: UOp) -> None:
 def note_pending(tensor: TensorBase) -> None:
     """Note that a registered tensor may have pending work, or views, from now on."""
     if _idle.pop(id(tensor), None) is not None:
-        register_tensor(ref(tensor, unregister_tensor))
+        register_tensor(tensor)
 
 
-def _set_aside(reference: ref[TensorBase], tensor: TensorBase, node: UOp) -> None:
+def _set_aside(tensor: TensorBase, node: UOp) -> None:
     """Move a tensor without pending work to those that schedules do not look at."""
     number = id(tensor)
-    _idle[number] = ref(tensor, lambda _: _idle.pop(number, None))
-    _live.pop(reference, None)
+    _idle[number] = ref(tensor, partial(_drop_idle, number))
+    _live.pop(number, None)
     if tensor._uop is not node or tensor._alias is not None:  # another thread changed it meanwhile
         note_pending(tensor)
 
@@ -91,7 +96,7 @@ def leaf_nodes() -> list[UOp]:
 def waiting_tensors() -> list[TensorBase]:
     """The live tensors with pending work."""
     found = []
-    for reference in list(_live):
+    for reference in list(_live.values()):
         tensor = reference()
         if tensor is None:
             continue
@@ -100,7 +105,7 @@ def waiting_tensors() -> list[TensorBase]:
         if below.op not in SETTLED and not is_settled(node):
             found.append(tensor)
         elif tensor._alias is None:
-            _set_aside(reference, tensor, node)
+            _set_aside(tensor, node)
     return found
 
 

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from contextvars import ContextVar, Token
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar
-from weakref import ref
 
 from weft.base.arguments import flag
 from weft.base.dtype import DType, any_images
@@ -31,7 +30,7 @@ from weft.tensor.alias import (
     rederive_views,
     steps_between,
 )
-from weft.tensor.live_tensors import register_tensor, unregister_tensor
+from weft.tensor.live_tensors import register_tensor
 from weft.uop import GroupOp, Ops, UOp, memo_slot
 
 if TYPE_CHECKING:
@@ -240,7 +239,7 @@ class TensorBase(MixinMethods):
         made._requires_grad = requires_grad
         made._alias = made.grad = None
         made.is_leaf = not derived
-        register_tensor(ref(made, unregister_tensor))
+        register_tensor(made)
         return made
 
     def _wrap(self, uop: UOp) -> Self:
@@ -257,7 +256,7 @@ class TensorBase(MixinMethods):
             made.is_leaf = True
             if flag:  # what is done without gradients is a constant to all that follows
                 made._uop = record(Ops.DETACH, uop.dtype, (uop,))
-        register_tensor(ref(made, unregister_tensor))
+        register_tensor(made)
         return made
 
     def _viewed(self, node: UOp) -> Self:
@@ -290,9 +289,7 @@ class TensorBase(MixinMethods):
                 steps = (*steps, (Ops.DETACH, None))
         made._uop = node
         made._alias = (base, steps)
-        reference: ref[TensorBase] = ref(made, unregister_tensor)
-        register_tensor(reference)
-        views.append(reference)
+        views.append(register_tensor(made))
         if len(views) > 64 and len(views) > views.limit:
             views.prune()
         return made

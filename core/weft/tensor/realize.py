@@ -137,7 +137,8 @@ def _compute(pending: Sequence[TensorBase], sink: UOp, order: Mapping[UOp, None]
     filled = template.bind_to(structure, touched, plan)
     writes = _writes(structure)
     first, node = pending[0], pending[0]._uop
-    alone = not writes and not is_recorded and launch_plans.is_alone(first, waiting)
+    may_repeat = not writes and not is_recorded and len(pending) == 1
+    may_repeat = may_repeat and launch_plans.is_apart(first, waiting)
     done: list[ExecItem] | None = [] if writes else None
     try:
         run_schedule(filled.items, filled.values, filled.layout, filled.unneeded, done)
@@ -147,7 +148,7 @@ def _compute(pending: Sequence[TensorBase], sink: UOp, order: Mapping[UOp, None]
             items, values = filled.items, filled.values
             replace_completed(filled.becomes, writes, items, values, len(done))
         raise
-    if alone:
+    if may_repeat:
         launch_plans.note_plan(first, node, structure, template, filled)
 
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar, Unpack, overload
-from weakref import ref
 
 from weft.base.arguments import flag, kind_of, shown
 from weft.base.download import download
@@ -22,7 +21,7 @@ from weft.shape.movement import SymbolicShape
 from weft.tensor import interop, realize
 from weft.tensor.alias import break_alias
 from weft.tensor.autocast import with_float32_rules
-from weft.tensor.live_tensors import register_tensor, unregister_tensor
+from weft.tensor.live_tensors import register_tensor
 from weft.tensor.ops.array_conversion import ArrayConversionMixin
 from weft.tensor.ops.attribute_suggestions import TensorNames, find_attribute
 from weft.tensor.ops.bitwise import BitwiseMixin
@@ -133,7 +132,7 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
         self._requires_grad = None
         self._alias = self.grad = None
         self.is_leaf = True
-        register_tensor(ref(self, unregister_tensor))
+        register_tensor(self)
         if requires_grad is None or requires_grad is False:
             self._requires_grad = requires_grad
         elif flag(requires_grad, "requires_grad"):

@@ -8,9 +8,7 @@ loader of the system loads it. On macOS the linker also signs the code, as Apple
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from weft.plugin import CompileError, SourceText
@@ -73,6 +71,9 @@ class ClangCompiler:
         :param library: its path without the suffix. :returns: its path.
         :raises CompileError: if the compiler fails.
         """
+        import tempfile
+        from concurrent.futures import ThreadPoolExecutor
+
         path = library.with_name(library.name + SUFFIX)
         hosted = ("-nostdlib", "-fvisibility=hidden")
         flags = [one for one in self.toolchain.arguments if one not in hosted]
@@ -98,6 +99,8 @@ class ClangCompiler:
 
     def _link(self, source: str, name: str) -> bytes:
         """An object, and of it a shared library."""
+        import tempfile
+
         hidden = ("-nostdlib", "-fvisibility=hidden")
         arguments = tuple(one for one in self.toolchain.arguments if one not in hidden)
         if sys.platform == "win32":

@@ -15,7 +15,7 @@ NO_VALUES = {
     Ops.GEP, Ops.VECTORIZE, Ops.CAT, Ops.LOAD, Ops.STORE, Ops.WMMA,
     Ops.INDEX, Ops.BARRIER, Ops.RANGE, Ops.IF, Ops.ENDRANGE, Ops.ENDIF, Ops.VCONST, Ops.CUSTOM,
     Ops.CUSTOMI, Ops.MSELECT, Ops.SHUFFLE, Ops.DOT,
-    Ops.COMMIT, Ops.WAIT,
+    Ops.COMMIT, Ops.WAIT, Ops.COLLECTIVE,
 }  # fmt: skip
 
 

@@ -127,6 +127,7 @@ class MixinMethods:
     _half_exp = _made_6
     @staticmethod
     def _inverse(*args: Any, **kwargs: Any) -> tuple[builtins.int, ...]: ...
+    _is_at_hand = _made_6
     _is_long_counted = _made_6
     _item = _made_6
     _items = _made_6

@@ -1,5 +1,6 @@
 """Tensor and sequence parallelism: the values of whole layers."""
 
+import numpy as np
 import pytest
 
 from helpers.parallel_training import DEVICES, data, model
@@ -21,7 +22,8 @@ def test_tensor_parallel_layers_compute_what_whole_layers_compute():
 
 def test_sequence_parallel_layers_cut_the_sequence():
     norm = nn.LayerNorm(4)
-    x = Tensor.arange(48).reshape(2, 6, 4).float().to("REF")
-    expected = nn.LayerNorm(4)(x).tolist()
+    x = Tensor.arange(48).reshape(2, 6, 4).float()
+    expected = norm(x).numpy()
     got = parallel.SequenceParallel(norm, DEVICES)(x.shard(DEVICES))
-    assert got.layout.axis == 1 and got.tolist() == expected
+    assert got.layout.axis == 1
+    np.testing.assert_allclose(got.numpy(), expected, rtol=1e-5, atol=1e-6)

@@ -6,6 +6,7 @@ import pytest
 from weft.base.errors import DeviceUnavailable, UnknownDevice
 from weft.device import Capabilities, Device, DeviceId, Plugin, Registry, registry
 from weft.device.hookspecs import hookimpl
+from weft.plugin import API_VERSION
 from weft.testing.fakes import fake_capabilities, fake_computer, fake_plugin
 from weft.tools import cli
 from weft.tools.commands import devices
@@ -88,7 +89,7 @@ def test_json_is_complete(rows, capsys):
     compute = found["READY"]["capabilities"]["compute"]
     assert compute["limits"]["max_buffers"] == 8
     assert "float" in compute["dtypes"]
-    assert found["READY"]["api"] == [1, 0] and found["BROKEN"]["api"] is None
+    assert found["READY"]["api"] == list(API_VERSION) and found["BROKEN"]["api"] is None
     assert found["GONE"]["state"] == "unavailable"
 
 
