@@ -19,8 +19,8 @@ from weft.uop import GroupOp, Ops, UOp, parts_of, sharding_seen
 if TYPE_CHECKING:
     from weft.tensor.protocol import TensorBase
 
-# In the order of creation, so that equal programs see their tensors in equal order. By id, because two
-# references to one tensor compare as the tensor does.
+# In the order of creation, so that equal programs see their tensors in equal order. By id, because
+# two references to one tensor compare as the tensor does.
 _live: dict[int, ref[TensorBase]] = {}
 
 # Those without pending work and without views, apart: there may be thousands, and the others are
@@ -50,7 +50,7 @@ _MARKS = (GroupOp.Identity - {Ops.DETACH}) | {Ops.CONTIGUOUS}
 
 
 def live_tensors() -> list[TensorBase]:
-    """Every tensor that is alive now, the oldest first of those that are idle, and of the others."""
+    """Every tensor that is alive now: the idle ones, then the others, the oldest first of both."""
     # a copy: a tensor may die, and leave the table, during the iteration
     found = [reference() for reference in list(_idle.values()) + list(_live.values())]
     return [tensor for tensor in found if tensor is not None]
