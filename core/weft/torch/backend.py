@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
-from functorch.compile import make_boxed_func
+from functorch.compile import make_boxed_func  # pyright: ignore[reportPrivateImportUsage]
 from torch._decomp import core_aten_decompositions
 from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.backends.registry import register_backend
@@ -33,7 +33,7 @@ _KEPT = (
 @cache
 def decompositions() -> dict[Any, Any]:
     """Return the decompositions to core ATen, except of operators that have good converters."""
-    table = dict(core_aten_decompositions())
+    table = cast("dict[Any, Any]", core_aten_decompositions())
     return {op: rule for op, rule in table.items() if op._schema.name not in _kept_names()}
 
 

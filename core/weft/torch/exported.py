@@ -76,17 +76,20 @@ class ExportedModule(Module):
         signature = lowered.graph_signature
         self._program = Program(lowered.graph_module, converters)
         self._constants = tuple(map(from_torch_tensor, self._program.constants))
-        self._in_spec, self._out_spec = lowered.call_spec.in_spec, lowered.call_spec.out_spec
+        self._in_spec: Any = lowered.call_spec.in_spec
+        self._out_spec: Any = lowered.call_spec.out_spec
         self._example_shapes = _example_shapes(lowered)
         output = next(n for n in lowered.graph.nodes if n.op == "output").args[0]
         self._program.set_outputs(output)
-        self._inputs = tuple((spec.kind, spec.target) for spec in signature.input_specs)
+        self._inputs: tuple[tuple[Any, Any], ...] = tuple(
+            (spec.kind, spec.target) for spec in signature.input_specs
+        )
         user_inputs = [
             getattr(spec.arg, "name", None)
             for spec in signature.input_specs
             if spec.kind is InputKind.USER_INPUT
         ]
-        self._writes = tuple(
+        self._writes: tuple[tuple[int, Any, Any], ...] = tuple(
             (place, spec.kind, spec.target
              if spec.kind is not OutputKind.USER_INPUT_MUTATION
              else user_inputs.index(str(spec.target)))
