@@ -7,7 +7,8 @@ from the keys of the sources, so it costs one lookup for each new node. The firs
 leaves a plan under this key: its kernels, the memory of each, and the movement over the result.
 
 A plan applies only where no other pending tensor reads a node of the graph, and where no gradient
-can flow through it. Graphs with writes, shards, variables or copies have none.
+can flow through it. Graphs with writes, shards, variables or copies have none, and graphs on
+devices of other processes.
 
 in:  a tensor with pending work
 out: the same tensor over new memory with its value
@@ -228,7 +229,10 @@ def _is_simple(tensor: TensorBase) -> bool:
 
 def _run(tensor: TensorBase, plan: LaunchPlan, given: Sequence[UOp]) -> None:
     memory = list(map(binding.buffer_of, given))
-    arenas = plan.layout.allocate() if plan.layout.arenas else ()
+    arenas: Sequence[Buffer] = ()
+    if plan.layout.arenas:
+        arenas = plan.layout.allocate()
+        stats.count_intermediates(plan.layout.planned, plan.layout.unplanned)
     for number, fresh in enumerate(plan.fresh, len(memory)):
         spot = plan.layout.spots.get(number)
         if spot is None:
@@ -264,6 +268,9 @@ def _plan(
         return None
     if any(item.ast.op is not Ops.SINK for item in bound.items):
         return None
+    places = {item.bufs[0].device for item in bound.items}
+    if not all(registry.capabilities(place).memory.addressable for place in places):
+        return None  # another process runs its kernels
     moves: list[UOp] = []
     node = tensor._uop
     while node.op in GroupOp.Movement:

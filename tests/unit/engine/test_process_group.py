@@ -115,3 +115,12 @@ def test_schedules_that_differ_are_not_run(team, x):
 def test_schedules_of_one_device_are_not_compared(team):
     team.differs = True
     assert (Tensor([1.0]).to("TEAM") + 1).tolist() == [2.0]
+
+
+def test_repeated_values_of_another_process_are_not_run_here(team, x):
+    """A stored launch plan is of a device of this process."""
+    elsewhere = Tensor([1.0, 2.0]).to("TEAM:1").realize()
+    before = stats.kernels
+    for _ in range(3):
+        (elsewhere + 1).realize()
+    assert stats.kernels == before and "TEAM:1" not in team.loaded

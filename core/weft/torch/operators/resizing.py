@@ -159,7 +159,7 @@ def _reflected(place: Tensor, size: int, corners: bool) -> Tensor:
     if not span:
         return place * 0
     distance = (place - low).abs()
-    turns = (distance / span).floor()
-    rest = distance - turns * span
-    is_even = turns - (turns / 2).floor() * 2 == 0
+    periods = (distance / span).floor()
+    rest = distance - periods * span
+    is_even = periods - (periods / 2).floor() * 2 == 0
     return is_even.where(rest + low, span - rest + low)
