@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
@@ -103,6 +103,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("gpu-checks"), help="folder for results")
     parser.add_argument("--only", nargs="+", default=[], metavar="STAGE", help="these stages")
     parser.add_argument("--workers", type=int, default=min(8, os.cpu_count() or 1))
+    parser.add_argument("--limit", type=int, default=3600, help="seconds of a stage at most")
     parser.add_argument("--list", action="store_true", help="print the stages and their limits")
     given = parser.parse_args()
     known = stages(given.out.resolve(), given.workers)
@@ -117,6 +118,7 @@ def main() -> int:
     rows = []
     with tempfile.TemporaryDirectory(prefix="weft-gpu-") as folder:
         for name, stage in chosen.items():
+            stage = replace(stage, seconds=min(stage.seconds, given.limit))
             rows.append((name, *run(name, stage, given.out, Path(folder))))
             (given.out / "summary.md").write_text(summary(rows))
             print(*rows[-1][:3], f"{rows[-1][3]:.0f} s", sep="; ", flush=True)
