@@ -1,95 +1,13 @@
 """Collectives: the exchanges of devices that have them, on a family of one process."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
+from helpers.collective_family import Gang
 from weft import Tensor
-from weft.plugin import (
-    CollectiveKind,
-    Device,
-    DeviceFamily,
-    Ops,
-    hookimpl,
-    open_device,
-    register,
-    unregister,
-)
+from weft.plugin import hookimpl, register, unregister
 
 DEVICES = ("GANG", "GANG:1", "GANG:2")
-
-
-class Member(Device):
-    """A device on the reference device, of a group with collectives."""
-
-    def __init__(self, id):
-        self.below = open_device("REF")
-        own = self.below.capabilities
-        memory = replace(own.memory, collective_group="gang", link_group=None)
-        super().__init__(id, replace(own, memory=memory))
-
-
-class Gang:
-    """The plugin: exchanges by NumPy, and notes which."""
-
-    weft_api = (1, 1)
-
-    def __init__(self):
-        self.kinds = []
-
-    @hookimpl
-    def weft_devices(self):
-        return [DeviceFamily("GANG", priority=-1)]
-
-    @hookimpl
-    def weft_open(self, id):
-        return Member(id)
-
-    @hookimpl
-    def weft_allocator(self, device):
-        return device.below.allocator
-
-    @hookimpl
-    def weft_renderer(self, device):
-        return device.below.renderer
-
-    @hookimpl
-    def weft_compiler(self, device):
-        return device.below.compiler
-
-    @hookimpl
-    def weft_runner(self, device, program):
-        return device.below.runner(program)
-
-    @hookimpl
-    def weft_collective(self, devices, collective, dtype):
-        self.kinds.append(collective.kind)
-        memory = [device.below.allocator for device in devices]
-
-        def exchange(outputs, inputs):
-            given = [
-                np.frombuffer(bytes(each.map_host(handle)), np.float32)
-                for each, handle in zip(memory, inputs)
-            ]
-            for place, (each, handle) in enumerate(zip(memory, outputs)):
-                each.copy_in(handle, memoryview(result(collective, given, place)).cast("B"))
-
-        return exchange
-
-
-def result(collective, given, place):
-    """What one device gets."""
-    if collective.kind in (CollectiveKind.ALLREDUCE, CollectiveKind.REDUCE_SCATTER):
-        total = np.max(given, 0) if collective.op is Ops.MAX else np.sum(given, 0)
-        start = sum(collective.counts[:place])
-        whole = collective.kind == CollectiveKind.ALLREDUCE
-        return total if whole else total[start : start + collective.counts[place]].copy()
-    if collective.kind == CollectiveKind.ALLGATHER:
-        return np.concatenate(given)
-    starts = [sum(collective.sent(giver)[:place]) for giver in range(len(given))]
-    sizes = collective.received(place)
-    return np.concatenate([x[s : s + n] for x, s, n in zip(given, starts, sizes)])
 
 
 @pytest.fixture
