@@ -1,6 +1,7 @@
 """The layers are a checked contract: see [tool.importlinter] in the root pyproject.toml."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -15,9 +16,12 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_imports_only_go_down():
     pytest.importorskip("importlinter")
     code = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+    plugins = map(str, (ROOT / "plugins").iterdir())  # installed or not
+    sources = os.pathsep.join([*filter(None, [os.environ.get("PYTHONPATH")]), *plugins])
     done = subprocess.run(
         [sys.executable, "-c", code, "--no-cache"],
         cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": sources},
         capture_output=True,
         text=True,
         timeout=300,

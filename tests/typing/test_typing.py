@@ -19,7 +19,9 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 EXAMPLE = ROOT / "examples" / "nanogpt.py"
 PROGRAMS = [HERE / "program.py", *([EXAMPLE] if EXAMPLE.exists() else [])]
-PACKAGES = ["weft", "weft_cpu_clang", "weft_cuda", "weft_disk", "weft_metal", "weft_opencl"]
+PACKAGES = [
+    "weft", "weft_cpu_clang", "weft_cuda", "weft_disk", "weft_metal", "weft_mpi", "weft_opencl",
+]  # fmt: skip
 MISTAKES = HERE / "mistakes.py"
 
 
