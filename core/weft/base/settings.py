@@ -177,6 +177,12 @@ TABLE: tuple[Setting, ...] = (
         1,
         "0: schedule every graph, even if the schedule of an equal one is cached",
     ),
+    Setting(
+        "KERNEL_ARGUMENTS",
+        1,
+        "numbers that differ between equal kernels are arguments of one kernel; 0: constants in "
+        "the source of each",
+    ),
     Setting("MEMORY_PLANNER", 1, "0: intermediates of a schedule do not share memory"),
     Setting("CACHE_DIR", _default_cache_folder(), "folder of the disk cache"),
     Setting("CACHE", 1, "0: neither read nor write the disk cache"),
@@ -307,6 +313,7 @@ class SettingValues(TypedDict, total=False):
     PROCESS_REPLAY: str
     IMAGE: int
     SCHEDULE_CACHE: int
+    KERNEL_ARGUMENTS: int
     MEMORY_PLANNER: int
     CACHE_DIR: str
     CACHE: int
@@ -351,6 +358,7 @@ class Settings:
         PROCESS_REPLAY: str
         IMAGE: int
         SCHEDULE_CACHE: int
+        KERNEL_ARGUMENTS: int
         MEMORY_PLANNER: int
         CACHE_DIR: str
         CACHE: int

@@ -11,7 +11,7 @@ from weft.base.provenance import describe
 from weft.base.settings import settings
 from weft.device import Buffer, registry
 from weft.engine.process_group import is_local
-from weft.engine.programs import program_for
+from weft.engine.programs import bound_program_for
 from weft.engine.report import report
 from weft.engine.runners import (
     CollectiveStep,
@@ -19,6 +19,7 @@ from weft.engine.runners import (
     KernelRunner,
     RemoteKernel,
     ViewRunner,
+    cost_of,
 )
 from weft.engine.stats import stats
 from weft.schedule import ScheduleItem
@@ -43,8 +44,9 @@ class ExecItem:
         """Run it; seconds that it took when `wait`, else None."""
         if not self.is_local:
             return None
-        seconds = self.prg(self.bufs, self.values if values is None else values, wait)
-        self._count(seconds)
+        known = self.values if values is None else {**self.values, **values}
+        seconds = self.prg(self.bufs, known, wait)
+        self._count(seconds, known)
         if settings.DEBUG >= 2:
             report(self, seconds)
         return seconds
@@ -62,13 +64,12 @@ class ExecItem:
             return tuple(range(count)), tuple(range(count, 2 * count))
         return (0,), (1,)
 
-    def _count(self, seconds: float | None) -> None:
+    def _count(self, seconds: float | None, known: Mapping[UOp, int]) -> None:
         if isinstance(self.prg, KernelRunner):
             stats.kernels += 1
-            estimates = self.prg.p.estimates
-            if isinstance(estimates.ops, int) and isinstance(estimates.bytes, int):
-                stats.ops += estimates.ops
-                stats.bytes += estimates.bytes
+            ops, nbytes = cost_of(self.prg, known)
+            stats.ops += ops
+            stats.bytes += nbytes
         elif isinstance(self.prg, (CopyRunner, CollectiveStep)):
             stats.copies += 1
             stats.bytes += self.bufs[0].nbytes
@@ -91,11 +92,11 @@ def lower_schedule_item(item: ScheduleItem, values: Mapping[UOp, int] | None = N
     if not is_local(item):
         return ExecItem(RemoteKernel(item.ast), item.bufs, item.metadata, known, False)
     try:
-        kernel = program_for(item.ast, item.bufs[0].device)
+        kernel, arguments = bound_program_for(item.ast, item.bufs[0].device)
     except WeftError as error:
         _add_location(error, item)
         raise
-    return ExecItem(kernel, item.bufs, item.metadata, known)
+    return ExecItem(kernel, item.bufs, item.metadata, {**known, **arguments} if arguments else known)
 
 
 def _add_location(error: WeftError, item: ScheduleItem) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
@@ -24,6 +24,7 @@ from weft.base.settings import settings
 from weft.base.weak import WeakKeys
 from weft.device import CompiledProgram, Feature, LinearProgram, OpenDevice, registry
 from weft.engine import kernel_cache, tuned_plans
+from weft.engine.kernel_arguments import KernelFamilies
 from weft.engine.parallel_compilation import Compilations
 from weft.engine.runners import KernelRunner
 from weft.schedule.cache import schedules
@@ -35,7 +36,13 @@ _binaries = DiskCache("binaries", 1)
 _loaded: WeakKeys[OpenDevice, dict[Any, KernelRunner]] = WeakKeys()
 # what was generated, for further devices of the same kind: the parts of a sharded value
 _generated: dict[Any, tuple[tuple[Any, ...], LinearProgram, str]] = {}
+_families: WeakKeys[OpenDevice, KernelFamilies] = WeakKeys()
+# the ASTs that general kernels compute, and their arguments
+_bound: WeakKeys[OpenDevice, dict[Any, tuple[KernelRunner, Mapping[UOp, int]]]] = WeakKeys()
+_MOST_BOUND = 1 << 12
 _MOST_COMPILERS = 16
+_NO_VALUES: dict[UOp, int] = {}
+_NO_PROGRAMS: dict[Any, KernelRunner] = {}
 
 
 def program_for(ast: UOp, device: str) -> KernelRunner:
@@ -53,6 +60,36 @@ def program_for(ast: UOp, device: str) -> KernelRunner:
     return found
 
 
+def bound_program_for(ast: UOp, device: str) -> tuple[KernelRunner, Mapping[UOp, int]]:
+    """The kernel that computes an AST on a device, and the values of the arguments that it has
+    besides: it may be general, see `kernel_arguments`. Raises what `program_for` raises."""
+    opened = registry.open(device)
+    key = _key(ast)
+    exact = _loaded.get(opened, _NO_PROGRAMS).get(key)
+    if exact is not None:
+        return exact, _NO_VALUES
+    bound = _bound.setdefault(opened, {})
+    found = bound.get(key)
+    if found is None:
+        general, values = _resolve(key, opened)
+        found = program_for(general, device), values
+        if values:
+            if len(bound) >= _MOST_BOUND:
+                bound.clear()
+            bound[key] = found
+    return found
+
+
+def _resolve(key: Any, device: OpenDevice) -> tuple[UOp, Mapping[UOp, int]]:
+    """The AST to compile for an AST, and the values of the variables in place of its numbers."""
+    ast = key[0]
+    if not settings.KERNEL_ARGUMENTS or settings.BEAM > 0:
+        return ast, _NO_VALUES
+    if not settings.NOOPT and tuned_plans.data_for(ast, device) is not None:
+        return ast, _NO_VALUES
+    return _families.setdefault(device, KernelFamilies()).resolve(ast)
+
+
 def prepare(wanted: Iterable[tuple[UOp, str]]) -> None:
     """Load the programs of several kernel ASTs on devices, for example of one schedule.
 
@@ -66,11 +103,20 @@ def prepare(wanted: Iterable[tuple[UOp, str]]) -> None:
     missing = [(key, device) for key, device in missing if key not in _loaded.get(device, {})]
     if len(missing) < 2 or settings.BEAM > 0:
         return
+    missing = [(key, device) for key, device in missing if key not in _bound.get(device, {})]
     ahead = _Prefetched()
     try:
+        resolved = [(key, *_resolve(key, device), device) for key, device in missing]
+        missing = list(dict.fromkeys(((g, *key[1:]), device) for key, g, _, device in resolved))
         uncollected(ahead.start_all, missing)
         for key, device in missing:
-            _loaded.setdefault(device, {})[key] = _build(key, device, ahead)
+            programs = _loaded.setdefault(device, {})
+            if key not in programs:
+                programs[key] = _build(key, device, ahead)
+        for key, general, values, device in resolved:
+            if values:
+                program = _loaded[device][(general, *key[1:])]
+                _bound.setdefault(device, {})[key] = program, values
     except WeftError:
         return  # of the first of them, in the order of the schedule
     finally:
@@ -251,7 +297,8 @@ def _binary_key(source: str, name: str, device: OpenDevice) -> str:
 
 def forget_programs() -> None:
     """Drop every loaded program and every schedule: for tests of the caches."""
-    _loaded.clear()
+    for kept in (_loaded, _bound, _families):
+        kept.clear()
     _generated.clear()
     schedules.clear()
 

@@ -37,7 +37,7 @@ from weft.engine.recorded_steps import (
     Step,
 )
 from weft.engine.recorded_steps import variables as _variables
-from weft.engine.runners import CollectiveStep, KernelRunner, concrete
+from weft.engine.runners import CollectiveStep, KernelRunner, concrete, cost_of
 from weft.engine.stats import stats
 from weft.schedule import Layout, Lifetime, plan_memory
 from weft.uop import UOp
@@ -237,7 +237,9 @@ class Replay(Recorded):
         self._with_values: list[tuple[int, int]] = []
         row: list[int] = []
         for number, step in enumerate(self.steps):
-            plain = isinstance(step.item.prg, KernelRunner) and not _variables(step.item)
+            # the values of further variables are those of the recording
+            plain = isinstance(step.item.prg, KernelRunner)
+            plain = plain and self._dynamic.isdisjoint(_variables(step.item))
             if plain and row and self._device_of(row[0]) is not self._device_of(number):
                 launches += self._launch_row(row)
                 row = []
@@ -263,16 +265,19 @@ class Replay(Recorded):
             for number in row:
                 program, p = self._program(number), self._program(number).p.program
                 handles = tuple(self._lists[number])
-                sizes = concrete(p.global_size, {}), concrete(p.local_size, {})
-                launches.append(Launch(program.runner, handles, *sizes))
+                values = self.steps[number].item.values
+                sizes = concrete(p.global_size, values), concrete(p.local_size, values)
+                numbers = tuple([values[v] for v in program.variables])
+                launches.append(Launch(program.runner, handles, *sizes, numbers))
             graph = self._device_of(row[0]).graph(launches)
             if graph is not None:
                 lists = [self._lists[number] for number in row]
                 if isinstance(graph, SettableGraph):
                     self._move_to(graph, lists, self._device_of(row[0]))
                     return [graph.launch]
-                return [partial(graph, lists, [()] * len(row), wait=False)]
-        return [self._launch(number, {}) for number in row]
+                values_of = [launch.values for launch in launches]
+                return [partial(graph, lists, values_of, wait=False)]
+        return [self._launch(number, self.steps[number].item.values) for number in row]
 
     def _move_to(
         self, graph: SettableGraph, lists: Sequence[list[Any]], device: OpenDevice
@@ -301,10 +306,9 @@ class Replay(Recorded):
             item = step.item
             if isinstance(item.prg, KernelRunner):
                 self._kernels += 1
-                estimates = item.prg.p.estimates
-                if isinstance(estimates.ops, int) and isinstance(estimates.bytes, int):
-                    self._ops += estimates.ops
-                    self._bytes += estimates.bytes
+                ops, nbytes = cost_of(item.prg, item.values)
+                self._ops += ops
+                self._bytes += nbytes
             else:
                 self._copies += 1
                 target = step.arguments[0]

@@ -26,6 +26,18 @@ def concrete(size: tuple[Any, ...] | None, values: Mapping[UOp, int]) -> tuple[i
     )
 
 
+def cost_of(kernel: KernelRunner, values: Mapping[UOp, int]) -> tuple[int, int]:
+    """The operations and the bytes of one launch, for the statistics; 0 where they are not
+    known."""
+    estimates = kernel.p.estimates
+    ops, nbytes = estimates.ops, estimates.bytes
+    if ops.__class__ is not int or nbytes.__class__ is not int:
+        if any(variable not in values for variable in kernel.variables):
+            return 0, 0
+        ops, nbytes = concrete((ops, nbytes), values) or (0, 0)
+    return ops, nbytes  # type: ignore[return-value]
+
+
 class KernelRunner:
     """A kernel that is loaded on one device. Calling it launches the kernel.
 

@@ -20,7 +20,7 @@ Source: L. P. Deutsch, A. M. Schiffman, "Efficient implementation of the Smallta
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,9 +29,9 @@ from weft.base import trace
 from weft.base.settings import settings
 from weft.base.weak import WeakKeys
 from weft.device import Buffer, OpenDevice, binding, registry
-from weft.engine import program_for, stats
+from weft.engine import bound_program_for, stats
 from weft.engine.capture import recording
-from weft.engine.runners import KernelRunner
+from weft.engine.runners import KernelRunner, cost_of
 from weft.schedule import BoundSchedule, Layout, NewMemory, ScheduleTemplate
 from weft.schedule.structural_key import Structure, is_plain
 from weft.tensor.failed_schedules import has_unfinished
@@ -50,7 +50,6 @@ _ENDS = frozenset({Ops.CONST, Ops.VCONST, Ops.DEVICE})
 _COMPUTED = (GroupOp.ALU | GroupOp.Movement) | {
     Ops.CAST, Ops.BITCAST, Ops.REDUCE_AXIS, Ops.CONTIGUOUS, Ops.IOTA,
 }  # fmt: skip
-_NO_VALUES: dict[UOp, int] = {}
 
 _set_key = memo_slot("_launch_key")
 _numbers: dict[Any, int] = {}
@@ -67,7 +66,7 @@ class LaunchPlan:
 
     Memory is numbered: the distinct BUFFERs of the tree in order, then the new memory.
 
-    :ivar steps: kernels, and the memory of each by its parameters.
+    :ivar steps: kernels, the values of their arguments, and the memory of each by its parameters.
     :ivar fresh: the new memory. result: the number of what the tensor holds then.
     :ivar place: the DEVICE node of the result.
     :ivar layout: the arenas of intermediates.
@@ -76,7 +75,7 @@ class LaunchPlan:
     :ivar ops, nbytes: for the statistics.
     """
 
-    steps: tuple[tuple[KernelRunner, tuple[int, ...]], ...]
+    steps: tuple[tuple[KernelRunner, Mapping[UOp, int], tuple[int, ...]], ...]
     fresh: tuple[NewMemory, ...]
     result: int
     place: UOp
@@ -239,8 +238,8 @@ def _run(tensor: TensorBase, plan: LaunchPlan, given: Sequence[UOp]) -> None:
             memory.append(Buffer.like(fresh.device, fresh.size, fresh.dtype))
         else:
             memory.append(arenas[spot.arena].view(fresh.size, fresh.dtype, spot.start))
-    for kernel, numbers in plan.steps:
-        kernel([memory[number] for number in numbers], _NO_VALUES, False)
+    for kernel, values, numbers in plan.steps:
+        kernel([memory[number] for number in numbers], values, False)
     for device in plan.devices:
         device.synchronize()
     stats.kernels += len(plan.steps)
@@ -279,13 +278,11 @@ def _plan(
     result = _result(node, template, bound)
     if result is None or result < template.given:
         return None
-    kernels = [program_for(item.ast, item.bufs[0].device) for item in bound.items]
-    estimates = [kernel.p.estimates for kernel in kernels]
-    ops, nbytes = sum(e.ops for e in estimates), sum(e.bytes for e in estimates)
-    if not isinstance(ops, int) or not isinstance(nbytes, int):
-        return None
-    steps = tuple(zip(kernels, (step.memory for step in template.steps)))
-    devices = tuple(dict.fromkeys(kernel.device for kernel in kernels))
+    kernels = [bound_program_for(item.ast, item.bufs[0].device) for item in bound.items]
+    costs = [cost_of(kernel, values) for kernel, values in kernels]
+    ops, nbytes = sum(cost[0] for cost in costs), sum(cost[1] for cost in costs)
+    steps = tuple([(*kernel, step.memory) for kernel, step in zip(kernels, template.steps)])
+    devices = tuple(dict.fromkeys(kernel.device for kernel, _ in kernels))
     fresh, ordered = template.fresh, tuple(moves[::-1])
     return LaunchPlan(
         steps, fresh, result, node.src[0], bound.layout, ordered, devices, ops, nbytes
