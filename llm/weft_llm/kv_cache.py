@@ -1,0 +1,106 @@
+"""Key-value caches: whole sequences without one, one sequence in a contiguous cache, and pages.
+
+Source of the paged cache: W. Kwon et al., "Efficient Memory Management for Large Language Model
+Serving with PagedAttention" (2023).
+"""
+
+from __future__ import annotations
+
+from weft import Tensor, UOp, dtypes
+from weft_llm.attention import AttentionPattern, allowed, grouped_attention
+from weft_llm.configuration import Config
+
+
+class WholeSequence:
+    """Sequences from their first token on: nothing is stored.
+
+    mask: bool (batch, length), False for padding that no query attends to.
+    """
+
+    def __init__(self, batch: int, length: int, mask: Tensor | None = None) -> None:
+        self.positions = Tensor.arange(length, dtype=dtypes.int32).reshape(1, length)
+        self.positions = self.positions.expand(batch, length)
+        self._mask = mask
+
+    def attend(
+        self, layer: int, query: Tensor, key: Tensor, value: Tensor, pattern: AttentionPattern
+    ) -> Tensor:
+        """See `Context`."""
+        mask = allowed(self.positions, self.positions[0], pattern) if pattern.causal else None
+        if self._mask is not None:
+            real = self._mask.reshape(self._mask.shape[0], 1, 1, 1, -1)
+            mask = real if mask is None else mask & real
+        return grouped_attention(query, key, value, mask, pattern)
+
+
+class ContiguousCache:
+    """Keys and values of one sequence, of up to `capacity` tokens."""
+
+    def __init__(self, config: Config, capacity: int) -> None:
+        size = (2, 1, config.num_key_value_heads, capacity, config.head_dim)
+        self.capacity = capacity
+        self.layers = [Tensor.zeros(*size).contiguous() for _ in range(config.num_hidden_layers)]
+        Tensor.realize(*self.layers)
+
+    def at(self, start: UOp | int, length: int) -> CachePosition:
+        """The context of `length` tokens from `start` on, a number or a bound Variable."""
+        return CachePosition(self, start, length)
+
+
+class CachePosition:
+    """Tokens of one sequence from `start` on, with what came before in a contiguous cache."""
+
+    def __init__(self, cache: ContiguousCache, start: UOp | int, length: int) -> None:
+        self.cache, self.start, self.length = cache, start, length
+        steps = Tensor.arange(length, dtype=dtypes.int32)
+        self.positions = (steps + start).reshape(1, length)
+
+    def attend(
+        self, layer: int, query: Tensor, key: Tensor, value: Tensor, pattern: AttentionPattern
+    ) -> Tensor:
+        """See `Context`."""
+        stored, end = self.cache.layers[layer], self.start + self.length
+        stored[:, :, :, self.start : end] = key.stack(value)
+        key, value = stored[0, :, :, :end], stored[1, :, :, :end]
+        mask = None
+        if self.length > 1 or pattern.window is not None:
+            keys = Tensor.arange(self.cache.capacity, dtype=dtypes.int32)[:end]
+            mask = allowed(self.positions, keys, pattern)
+        return grouped_attention(query, key, value, mask, pattern)
+
+
+class PagedCache:
+    """Keys and values of many sequences in pages of `page_size` tokens; page 0 is for padding."""
+
+    def __init__(self, config: Config, pages: int, page_size: int) -> None:
+        size = (pages, page_size, 2, config.num_key_value_heads, config.head_dim)
+        self.pages, self.page_size = pages, page_size
+        self.layers = [Tensor.zeros(*size).contiguous() for _ in range(config.num_hidden_layers)]
+        Tensor.realize(*self.layers)
+
+
+class PagedContext:
+    """Tokens of several sequences whose keys and values lie in pages.
+
+    positions: (batch, length). slots: (batch, length, 2), page and offset of each token. tables:
+    (batch, pages), the pages of each sequence in order; their number may be a bound Variable.
+    """
+
+    def __init__(self, cache: PagedCache, positions: Tensor, slots: Tensor, tables: Tensor) -> None:
+        self.cache, self.positions, self.slots, self.tables = cache, positions, slots, tables
+
+    def attend(
+        self, layer: int, query: Tensor, key: Tensor, value: Tensor, pattern: AttentionPattern
+    ) -> Tensor:
+        """See `Context`."""
+        pages = self.cache.layers[layer]
+        batch, heads, _, size = key.shape
+        new = key.stack(value, dim=2).permute(0, 3, 2, 1, 4).reshape(-1, 2, heads, size)
+        slots = self.slots.reshape(-1, 2)
+        pages[slots[:, 0], slots[:, 1]] = new
+        count = self.tables.shape[1] * self.cache.page_size
+        found = pages[self.tables].reshape(batch, count, 2, heads, size).permute(2, 0, 3, 1, 4)
+        most = self.cache.pages * self.cache.page_size
+        keys = Tensor.arange(most, dtype=dtypes.int32)[:count]
+        mask = allowed(self.positions, keys, pattern)
+        return grouped_attention(query, found[0], found[1], mask, pattern)

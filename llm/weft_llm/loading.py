@@ -1,0 +1,90 @@
+"""Load a network: a GGUF file, or a folder with config.json and safetensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from weft import Tensor, dtypes, io, nn
+from weft.base.errors import FormatError
+from weft.device import registry
+from weft_llm import gguf_model, hugging_face
+from weft_llm.configuration import Config
+from weft_llm.families import FAMILIES
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model's files: its configuration, lazy tensors by our names, metadata of a GGUF file."""
+
+    path: Path
+    config: Config
+    state: dict[str, Tensor]
+    notes: Mapping[str, Any] | None
+
+
+def open_source(path: str | Path, device: str | None = None) -> Source:
+    """Read configuration and table of contents of a GGUF file or of a folder.
+
+    device: where the tensors will be, the default device without it.
+
+    Raises FileError where files cannot be read, FormatError where they are damaged, UnknownChoice
+    for other families.
+    """
+    path, device = Path(path), device or registry.canonical()
+    if path.is_dir():
+        config = hugging_face.config_from_json(
+            hugging_face.read_json(path / "config.json"), FAMILIES
+        )
+        tensors = hugging_face.read_tensors(path, device)
+        return Source(path, config, hugging_face.state_from_tensors(tensors, config), None)
+    notes, tensors = io.gguf_load(path, device)
+    if "token_embd.weight" not in tensors:
+        raise FormatError("the file has no model", because="token_embd.weight is missing")
+    config = gguf_model.config_from_notes(notes, tensors)
+    return Source(path, config, gguf_model.state_from_tensors(tensors, config), notes)
+
+
+def load_network(source: Source, dtype: Any = None) -> nn.Module:
+    """The network of a source with its weights in memory.
+
+    dtype: of the weights of linear layers and embeddings; without it that of the file, float32
+    for quantised ones. Raises FormatError for tensors that are missing or have other shapes.
+    """
+    network: nn.Module = FAMILIES[source.config.family](source.config)
+    own = nn.state.get_state_dict(network)
+    missing = [name for name in own if name not in source.state]
+    if missing:
+        raise FormatError(
+            "tensors of the model are missing",
+            asked=f"load {source.path}",
+            because=f"the file lacks {', '.join(missing[:5])}" + _more(len(missing) - 5),
+            try_="compare the file with the original",
+        )
+    loaded = {}
+    for name, target in own.items():
+        saved = source.state[name]
+        if tuple(saved.shape) != tuple(target.shape):
+            raise FormatError(
+                "a tensor has another shape than the configuration says",
+                asked=f"load {source.path}",
+                because=f"{name} has {saved.shape}, and {target.shape} is needed",
+                try_="compare the file with the original",
+            )
+        loaded[name] = _placed(saved, dtype)
+    Tensor.realize(*loaded.values())
+    for name, value in loaded.items():
+        own[name].replace(value)
+    return network
+
+
+def _placed(saved: Tensor, dtype: Any) -> Tensor:
+    """The tensor to store; vectors are float32, since norms and biases are few."""
+    kind = dtypes.float32 if len(saved.shape) == 1 else dtype
+    return (saved if kind is None else saved.cast(kind)).contiguous()
+
+
+def _more(count: int) -> str:
+    return f" and {count} more" if count > 0 else ""
