@@ -1,12 +1,11 @@
-"""GGUF files: plain tensors are views of the file, quantised ones are computed from it.
+"""GGUF files: plain tensors are views of the file, quantised ones keep their blocks.
 
-The values of a quantised tensor are an expression over its bytes: kernels that read the tensor
-dequantise it. The block layouts are those of ggml.
+The values of a quantised tensor are an expression over its bytes (`weft.quantization`): kernels
+that read the tensor dequantise it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from weft.base.arguments import kind_of, shown, whole
@@ -15,6 +14,7 @@ from weft.base.errors import FormatError, WrongKind
 from weft.device import registry
 from weft.io.gguf_header import BLOCKS, GGUFEntry, damaged, parse_gguf
 from weft.io.windows import Source, TensorIO, called, opened, window
+from weft.quantization import dequantize
 from weft.tensor import Tensor
 
 _PLAIN = {
@@ -29,10 +29,11 @@ def gguf_load(
     r"""(notes, tensors by name) of a GGUF file, versions 2 and 3.
 
     source: a path, or a uint8 tensor of shape (n,). Tensors are lazy. Plain ones (F32, F16, BF16,
-    F64, I8, I16, I32, I64) stay where the file is stored unless `device` is given; quantised ones
-    (Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q5_K, Q6_K) are float32 on `device` or the default device,
-    unpacked when they are used. Shapes have the outermost axis first. Raises FileError where the
-    file cannot be read, FormatError for damaged files and other kinds of quantisation.
+    F64, I8, I16, I32, I64) stay where the file is stored unless `device` is given. Quantised ones
+    (Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ4_NL, MXFP4) are float32 on `device` or the
+    default device. Memory holds their blocks, and kernels dequantise them where they read them.
+    Shapes have the outermost axis first. Raises FileError where the file cannot be read,
+    FormatError for damaged files and other kinds of quantisation.
 
     >>> from weft import io
     >>> import struct
@@ -60,12 +61,7 @@ def _tensor(everything: Tensor, entry: GGUFEntry, device: str | None) -> Tensor:
     if label in _PLAIN:
         return window(everything, entry.begin, _PLAIN[label], entry.shape, device)
     part = everything[entry.begin : entry.begin + entry.nbytes]
-    count = 1
-    for extent in entry.shape:
-        count *= extent
-    return ggml_data_to_tensor(part.to(device or registry.canonical()), count, entry.kind).reshape(
-        entry.shape
-    )
+    return dequantize(part.to(device or registry.canonical()), label, entry.shape)
 
 
 def ggml_data_to_tensor(data: Tensor, count: int, kind: int) -> Tensor:
@@ -95,113 +91,4 @@ def ggml_data_to_tensor(data: Tensor, count: int, kind: int) -> Tensor:
     used = data[: count // elements * nbytes]
     if label in _PLAIN:
         return used.bitcast(_PLAIN[label])
-    return _UNPACK[label](used.reshape(-1, nbytes)).reshape(-1)
-
-
-# ---- blocks to values; b is uint8 of shape (blocks, bytes) ---------------------------------------
-
-
-def _half(b: Tensor, at: int) -> Tensor:
-    """The float16 at byte `at` of every block, as float32 of shape (blocks, 1)."""
-    low, high = (b[:, at + n : at + n + 1].cast(dtypes.uint16) for n in (0, 1))
-    return (low + high * 256).bitcast(dtypes.float16).cast(dtypes.float32)
-
-
-def _low(b: Tensor) -> Tensor:
-    return b & 15
-
-
-def _high(b: Tensor) -> Tensor:
-    return b >> 4
-
-
-def _nibbles(b: Tensor) -> Tensor:
-    """(blocks, n) to (blocks, 2 n): all low halves, then all high ones."""
-    return _low(b).cat(_high(b), dim=1)
-
-
-def _signed(b: Tensor) -> Tensor:
-    return b.bitcast(dtypes.int8)
-
-
-def _fifth_bits(b: Tensor) -> Tensor:
-    """Bit j of four bytes as 0 or 16 for element j: (blocks, 4) to (blocks, 32)."""
-    shifts = Tensor.arange(8, dtype=dtypes.int32, device=b.device).reshape(1, 1, 8)
-    bits = (b.cast(dtypes.int32).unsqueeze(-1) >> shifts) & 1
-    return (bits * 16).reshape(b.shape[0], 32)
-
-
-def _number(b: Tensor) -> Tensor:
-    return b.cast(dtypes.float32)
-
-
-def _q4_0(b: Tensor) -> Tensor:
-    return (_number(_nibbles(b[:, 2:])) - 8) * _half(b, 0)
-
-
-def _q4_1(b: Tensor) -> Tensor:
-    return _number(_nibbles(b[:, 4:])) * _half(b, 0) + _half(b, 2)
-
-
-def _q5_0(b: Tensor) -> Tensor:
-    q = _nibbles(b[:, 6:]).cast(dtypes.int32) + _fifth_bits(b[:, 2:6])
-    return (_number(q) - 16) * _half(b, 0)
-
-
-def _q5_1(b: Tensor) -> Tensor:
-    q = _nibbles(b[:, 8:]).cast(dtypes.int32) + _fifth_bits(b[:, 4:8])
-    return _number(q) * _half(b, 0) + _half(b, 2)
-
-
-def _q8_0(b: Tensor) -> Tensor:
-    return _number(_signed(b[:, 2:])) * _half(b, 0)
-
-
-def _scales(b: Tensor) -> tuple[Tensor, Tensor]:
-    """Eight 6-bit scales and eight 6-bit minima in twelve bytes, each (blocks, 8) float32.
-
-    The first four of both are the low 6 bits of bytes 0-3 and 4-7; of the last four the low halves
-    are in bytes 8-11, and the two high bits are those of the first eight bytes.
-    """
-    first, second, third = b[:, 0:4], b[:, 4:8], b[:, 8:12]
-    scale = (first & 63).cat(_low(third) + (first >> 6) * 16, dim=1)
-    least = (second & 63).cat(_high(third) + (second >> 6) * 16, dim=1)
-    return _number(scale), _number(least)
-
-
-def _by_64(b: Tensor) -> Tensor:
-    """128 bytes to 256 elements (blocks, 8, 32): of each 32 bytes the low halves, then the high."""
-    chunks = b.reshape(-1, 4, 1, 32)
-    return _low(chunks).cat(_high(chunks), dim=2).reshape(-1, 8, 32)
-
-
-def _scaled(q: Tensor, b: Tensor) -> Tensor:
-    scale, least = _scales(b[:, 4:16])
-    d, m = (_half(b, 0) * scale).unsqueeze(-1), (_half(b, 2) * least).unsqueeze(-1)
-    return _number(q) * d - m
-
-
-def _q4_k(b: Tensor) -> Tensor:
-    return _scaled(_by_64(b[:, 16:]), b)
-
-
-def _q5_k(b: Tensor) -> Tensor:
-    shifts = Tensor.arange(8, dtype=dtypes.int32, device=b.device).reshape(1, 8, 1)
-    fifth = (b[:, 16:48].cast(dtypes.int32).unsqueeze(1) >> shifts) & 1
-    return _scaled(_by_64(b[:, 48:]).cast(dtypes.int32) + fifth * 16, b)
-
-
-def _q6_k(b: Tensor) -> Tensor:
-    low = b[:, :128].reshape(-1, 2, 1, 64)
-    four = _low(low).cat(_high(low), dim=2).reshape(-1, 2, 4, 32).cast(dtypes.int32)
-    shifts = Tensor.arange(4, dtype=dtypes.int32, device=b.device).reshape(1, 1, 4, 1) * 2
-    two = (b[:, 128:192].reshape(-1, 2, 1, 32).cast(dtypes.int32) >> shifts) & 3
-    scale = _number(_signed(b[:, 192:208])).reshape(-1, 16, 1)
-    values = (_number(four + two * 16) - 32).reshape(-1, 16, 16)
-    return values * (scale * _half(b, 208).unsqueeze(-1))
-
-
-_UNPACK: dict[str, Callable[[Tensor], Tensor]] = {
-    "Q4_0": _q4_0, "Q4_1": _q4_1, "Q5_0": _q5_0, "Q5_1": _q5_1, "Q8_0": _q8_0, "Q4_K": _q4_k,
-    "Q5_K": _q5_k, "Q6_K": _q6_k,
-}  # fmt: skip
+    return dequantize(used, label, (count,))

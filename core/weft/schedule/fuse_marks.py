@@ -64,6 +64,11 @@ class Marks:
         return frozenset(mark.top for mark in self.marks if mark.reduces) - self.inside
 
     @cached_property
+    def recomputed(self) -> frozenset[UOp]:
+        """The marked values without a reduce, which few readers recompute."""
+        return frozenset(mark.top for mark in self.marks if not mark.reduces)
+
+    @cached_property
     def stored(self) -> frozenset[UOp]:
         """The marked values that need memory of their own."""
         return frozenset(mark.top for mark in self.marks if mark.alone) - self.inside
@@ -111,7 +116,7 @@ def unfused_marks(marks: Marks, groups: Iterable[Group]) -> Marks:
     for mark in marks.marks:
         cut = [group for group in groups if not mark.inside.isdisjoint(group.members)]
         whole = len(cut) == 1 and not mark.inside.issuperset(cut[0].members)
-        if cut and not whole:
+        if not mark.reduces or (cut and not whole):
             left.append(mark)
     return Marks(tuple(left))
 

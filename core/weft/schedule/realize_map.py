@@ -71,6 +71,7 @@ def must_realize(
             and not _is_cheap(node, depth[node], uses, realized)
             and not (_is_widening(node) and _stays_narrow(node, prefers_narrow))
             and not _is_dequantization(node, uses, realized)
+            and not (node in marks.recomputed and _has_few_reads(node, uses))
         ):
             held = _stored_base(node)
             if not is_stored(held):
@@ -135,12 +136,8 @@ def _is_dequantization(node: UOp, uses: Uses, realized: dict[UOp, None]) -> bool
     """Whether a node is a few operations on much smaller memory and has few readers: it costs more
     to store than to compute."""
     size = prod(node.shape)
-    if node.op not in _UNPACKING or not isinstance(size, int):
+    if node.op not in _UNPACKING or not isinstance(size, int) or not _has_few_reads(node, uses):
         return False
-    for use in uses.of[node]:
-        count = _elements_read(use.source) if use.source is not node else size
-        if not isinstance(count, int) or count > _FEW_TIMES * size:
-            return False
     steps = nbytes = 0
     largest = (0, 0)
     leaves = {u for u in realized if u is not node}
@@ -158,6 +155,16 @@ def _is_dequantization(node: UOp, uses: Uses, realized: dict[UOp, None]) -> bool
     # a repeated small value is not dequantized
     narrow = largest[1] < node.dtype.itemsize and 2 * largest[0] >= size
     return steps <= _FEW_STEPS and narrow and 2 * nbytes <= size * node.dtype.itemsize
+
+
+def _has_few_reads(node: UOp, uses: Uses) -> bool:
+    """Whether every reader reads each element at most `_FEW_TIMES`."""
+    size = prod(node.shape)
+    for use in uses.of[node]:
+        count = _elements_read(use.source) if use.source is not node else size
+        if not isinstance(count, int) or not isinstance(size, int) or count > _FEW_TIMES * size:
+            return False
+    return True
 
 
 def _stays_narrow(node: UOp, prefers_narrow: Callable[[str, DType, DType], bool]) -> bool:

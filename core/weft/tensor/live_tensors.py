@@ -45,6 +45,9 @@ _leaf_nodes: dict[ref[UOp], None] = {}
 # nodes without pending work below them
 SETTLED = frozenset({Ops.BUFFER, Ops.CONST})
 
+# nodes that have memory, or get memory of their own
+_MEMORY = frozenset({Ops.BUFFER, Ops.COPY, Ops.CONTIGUOUS, Ops.ASSIGN, Ops.MULTI})
+
 _HOLDS = frozenset({Ops.BUFFER, Ops.MULTI})
 _MARKS = (GroupOp.Identity - {Ops.DETACH}) | {Ops.CONTIGUOUS}
 
@@ -119,6 +122,22 @@ def is_settled(node: UOp) -> bool:
     if base.op is Ops.MULTI:
         return all(part.base.op in SETTLED for part in parts_of(base))
     return base.op in SETTLED or is_counter(base)
+
+
+def is_recomputed(node: UOp) -> bool:
+    """Whether a node is computed by each of its readers, and never stored for them.
+
+    Such a FUSE has an argument: the name of the format of the memory below it.
+    """
+    while node.op in GroupOp.Movement or node.op is Ops.DETACH:
+        node = node.src[0]
+    return node.op is Ops.FUSE and node.arg is not None
+
+
+def memory_of(node: UOp) -> list[UOp]:
+    """The nodes below an expression that have memory, or will: BUFFERs, copies and the like."""
+    found = node.toposort(gate=lambda u: u is node or u.op not in _MEMORY)
+    return [u for u in found if u.op in _MEMORY]
 
 
 def shares_bytes(node: UOp) -> bool:

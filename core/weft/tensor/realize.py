@@ -23,7 +23,14 @@ from weft.schedule.cache import template_for
 from weft.schedule.structural_key import Structure, structure_of, traversal
 from weft.tensor import checked, launch_plans
 from weft.tensor.failed_schedules import finish_schedules, has_unfinished, replace_completed
-from weft.tensor.live_tensors import SETTLED, is_settled, replace_in_graphs, waiting_tensors
+from weft.tensor.live_tensors import (
+    SETTLED,
+    is_recomputed,
+    is_settled,
+    memory_of,
+    replace_in_graphs,
+    waiting_tensors,
+)
 from weft.tensor.pending_readers import holds_value, protect_readers, protected_graph, sink_of
 from weft.uop import GroupOp, Ops, UOp
 
@@ -71,7 +78,7 @@ def _scheduled(tensors: Sequence[TensorBase]) -> tuple[list[ScheduleItem], dict[
     _, whole, order = protected_graph(tensors)
     structure = structure_of(whole, order)
     if structure is not None:
-        touched = _shared_values(structure, waiting_tensors())
+        touched = _shared_values(structure, waiting_tensors(), tensors)
         filled = template_for(structure).bind_to(structure, touched, plan=False)
         replace_in_graphs(filled.becomes, _writes(structure))
         return filled.items, filled.values
@@ -130,7 +137,7 @@ def _compute(pending: Sequence[TensorBase], sink: UOp, order: Mapping[UOp, None]
         bool(settings.MEMORY_PLANNER) and not is_recorded
     )  # a replay plans the memory of all steps
     waiting = waiting_tensors()
-    touched = _shared_values(structure, waiting)
+    touched = _shared_values(structure, waiting, pending)
     if not is_recorded:
         touched |= _saved_for_backward(structure, pending, waiting)
     template = template_for(structure)
@@ -180,10 +187,19 @@ def _writes(structure: Structure) -> list[UOp]:
     return [node for node in structure.places if node.op is Ops.ASSIGN]
 
 
-def _shared_values(structure: Structure, waiting: Sequence[TensorBase]) -> frozenset[int]:
-    """The places of nodes in a graph to compute that other pending tensors use."""
+def _shared_values(
+    structure: Structure, waiting: Sequence[TensorBase], requested: Sequence[TensorBase]
+) -> frozenset[int]:
+    """The places of nodes in a graph to compute that pending tensors use.
+
+    Of a tensor that its readers recompute, only the memory below it, unless it is requested.
+    """
     places = structure.places
-    stack = [t._uop for t in waiting]
+    wanted = {t._uop for t in requested}
+    stack: list[UOp] = []
+    for node in (t._uop for t in waiting):
+        recomputed = is_recomputed(node) and node not in wanted
+        stack += memory_of(node) if recomputed else [node]
     seen: set[UOp] = set()
     touched: set[int] = set()
     while stack:

@@ -54,7 +54,7 @@ from weft.tensor.jit.static_attributes import (
 )
 from weft.tensor.jit.trace import record_trace
 from weft.tensor.jit.untracked_arrays import qualified
-from weft.tensor.jit.views import realize_with_bases
+from weft.tensor.jit.views import realize_memory
 from weft.tensor.live_tensors import is_settled, set_node
 from weft.tensor.protocol import TensorBase
 from weft.uop import Ops, UOp
@@ -330,7 +330,7 @@ class Jit(Generic[P, R]):
             state = State(roots, _is_bound_jit)
             if state.signature.pending:
                 before = [t._uop for t in arguments.tensors]
-                realize_with_bases([t for t in state.tensors if not is_settled(t._uop)])
+                realize_memory([t for t in state.tensors if not is_settled(t._uop)])
                 if any(t._uop is not node for t, node in zip(arguments.tensors, before)):
                     raise MemoryMoved
                 state = State(roots, _is_bound_jit)
@@ -425,7 +425,7 @@ def _materialize(tensors: Sequence[TensorBase]) -> None:
         if below.op is Ops.CONST and 0 not in tensor._uop.shape:
             set_node(tensor, tensor.detach().clone()._uop)
             invalidate_views(tensor)
-    realize_with_bases(tensors)
+    realize_memory(tensors)
 
 
 def _equal(one: Any, other: Any) -> bool:

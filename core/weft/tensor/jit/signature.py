@@ -21,7 +21,7 @@ from weft.base.errors import CaptureError
 from weft.base.members import Member
 from weft.schedule import is_counter
 from weft.tensor.jit.static_attributes import attributes, field, has_member, slots
-from weft.tensor.live_tensors import shares_bytes
+from weft.tensor.live_tensors import is_recomputed, memory_of, shares_bytes
 from weft.tensor.protocol import TensorBase
 from weft.uop import GroupOp, Ops, UOp, parts_of
 from weft.uop.symbolic.sint import variable_and_value
@@ -99,6 +99,9 @@ def memory_layout(node: UOp, nodes: dict[UOp, int], values: dict[UOp, int]) -> A
         return (node, *moves)
     if node.op is Ops.BIND:
         return (unbound(node, values), *moves)
+    if is_recomputed(node):
+        memory = [memory_layout(leaf, nodes, values) for leaf in memory_of(node)]
+        return (node.arg, node.shape, tuple(memory), *moves)
     raise Pending
 
 

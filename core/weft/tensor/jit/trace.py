@@ -47,7 +47,7 @@ from weft.tensor.jit.views import (
     result_views,
     unbound_views,
 )
-from weft.tensor.live_tensors import is_settled, live_tensors, set_node
+from weft.tensor.live_tensors import is_recomputed, is_settled, live_tensors, set_node
 from weft.tensor.protocol import TensorBase
 from weft.uop import Ops, UOp
 
@@ -115,7 +115,7 @@ def record_trace(
         stores = item_stores(state, before, new)
         grads = grad_stores(before, new)
         add_bases(before.tensors, new)
-        realize_with_bases([*new.values(), *before.tensors])
+        realize_with_bases([*new.values(), *_stored(before)])
     _detach_outputs(before, new)
     made = Trace(result, len(arguments.nodes), tree)
     passed_in = {*arguments.values, *state.signature.values}
@@ -127,6 +127,12 @@ def record_trace(
         made.reason = str(unreplayable)
         made.replay = None
     return made
+
+
+def _stored(before: Snapshot) -> list[TensorBase]:
+    """The known tensors, without the unchanged ones that their readers recompute."""
+    was = zip(before.tensors, before.fields)
+    return [t for t, (node, *_) in was if t._uop is not node or not is_recomputed(node)]
 
 
 def _detach_outputs(before: Snapshot, new: Mapping[int, TensorBase]) -> None:

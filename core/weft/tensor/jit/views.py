@@ -17,8 +17,10 @@ from weft.engine.recorded_steps import Unreplayable
 from weft.tensor.alias import base_of, is_view, repeats_elements
 from weft.tensor.jit.signature import unbound_arg
 from weft.tensor.jit.state import State
+from weft.tensor.live_tensors import is_recomputed, memory_of
 from weft.tensor.protocol import TensorBase
 from weft.tensor.realize import realize_tensors
+from weft.uop import Ops
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,16 @@ def realize_with_bases(tensors: Sequence[TensorBase]) -> None:
     bases = {id(base): base for base in map(base_of, tensors)}
     realize_tensors(list(bases.values()))
     realize_tensors(tensors)
+
+
+def realize_memory(tensors: Sequence[TensorBase]) -> None:
+    """Realize tensors; of those that their readers recompute, the memory below them only."""
+    recomputed = [t for t in tensors if is_recomputed(t._uop)]
+    realize_with_bases([t for t in tensors if not is_recomputed(t._uop)])
+    memory = {
+        leaf: t for t in recomputed for leaf in memory_of(t._uop) if leaf.op is not Ops.BUFFER
+    }
+    realize_tensors([t._wrap(leaf) for leaf, t in memory.items()])
 
 
 def add_bases(known: Sequence[TensorBase], new: dict[int, TensorBase]) -> None:

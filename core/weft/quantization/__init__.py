@@ -1,0 +1,15 @@
+"""Block quantisation: small integers with a scale for each block, dequantised at their readers."""
+
+from weft.quantization.dequantization import BlockStorage, block_format, dequantize, storage_of
+from weft.quantization.formats import FORMATS, BitField, BlockFormat, PackedIntegers
+
+__all__ = [
+    "FORMATS",
+    "BitField",
+    "BlockFormat",
+    "BlockStorage",
+    "PackedIntegers",
+    "block_format",
+    "dequantize",
+    "storage_of",
+]
