@@ -110,6 +110,11 @@ def bump_version(memory: UOp) -> None:
             _set_history(node, _SavedGraph(None, now, before))
 
 
+def follows_nodes() -> bool:
+    """Whether there is anything that `replace_nodes` may have to change."""
+    return len(_awaited_writes) > 0 or sharding_seen()
+
+
 def replace_nodes(becomes: Mapping[UOp, UOp]) -> list[UOp]:
     """Follow a replacement of nodes in all graphs. Returns the new nodes of sharded values with
     saved graphs; the caller references them until the graphs do."""

@@ -51,6 +51,8 @@ class _Memory:
 
     def __init__(self, device: OpenDevice, nbytes: int, hints: BufferHints) -> None:
         self.device = device
+        if hints is NO_HINTS and device.pool.returned and self._take_newest(device, nbytes):
+            return
         with device.call("allocating {}", nbytes):
             self.handle = device.pool.acquire(nbytes, hints)
         if self.handle is None:
@@ -62,6 +64,27 @@ class _Memory:
         if device.capabilities.memory.resident:
             usage.allocated(device.name, nbytes)
             self._return = partial(returned.append, (kept, nbytes, hints, device.name))
+
+    def _take_newest(self, device: OpenDevice, nbytes: int) -> bool:
+        """Take the allocation that was returned last and is not processed yet, if it has this size.
+        It stays counted as used."""
+        pool = device.pool
+        returned = pool.returned
+        try:
+            for item in pool.newest:  # no function of Python is called until the item has an owner
+                try:
+                    if item[1] == nbytes and item[2] is NO_HINTS and item[0] is not None:
+                        self.handle = item[0]
+                        self._return = partial(returned.append, item)
+                        return True
+                except BaseException:
+                    returned.append(item)
+                    raise
+                returned.append(item)
+                break
+        except IndexError:  # another thread was faster
+            pass
+        return False
 
     # evaluates to the partial object, which Python calls without arguments
     __del__ = property(attrgetter("_return"))  # type: ignore[assignment]
@@ -151,6 +174,16 @@ class Buffer:
         made.device, made.size, made.dtype, made.hints = device, size, dtype, NO_HINTS
         made.base, made.offset = None, 0
         made._handle = made._memory = None
+        return made
+
+    @classmethod
+    def fresh(cls, device: OpenDevice, size: int, dtype: DType) -> Buffer:
+        """An allocated buffer as of `like`, on an open device. The dtype is no image."""
+        made = cls.__new__(cls)
+        made.device, made.size, made.dtype, made.hints = device.name, size, dtype, NO_HINTS
+        made.base, made.offset = None, 0
+        made._memory = _memory_type(device)(device, size * dtype.itemsize or 1, NO_HINTS)
+        made._handle = made._memory.handle
         return made
 
     def _check_window(self, base: Buffer, offset: int) -> None:

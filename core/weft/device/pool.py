@@ -71,6 +71,8 @@ class Pool:
         self.returned: deque[tuple[Any, int, BufferHints, str | None]] = deque()
         self._lock = lock()
         self._tries = map(self._lock.acquire, repeat(False))  # each takes it, or does not wait
+        # the memory that was returned last, without a call of a Python function
+        self.newest = map(deque.pop, repeat(self.returned))
         usage.pools.add(self)
 
     @property

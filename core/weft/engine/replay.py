@@ -151,7 +151,7 @@ class Replay(Recorded):
         self._layout = self._plan()
         arenas = self._layout.allocate()
         self._devices = [registry.open(name) for name in self._names]
-        self._wait = [d.device.synchronize for d in self._devices if _needs_wait(d.device)]
+        self._wait = [d.device.synchronize for d in self._devices if needs_wait(d.device)]
         self._input_slots = [_ArgumentSlots() for _ in self._given]
         self._output_slots = [_ArgumentSlots() for _ in self._owners]
         fixed: dict[int, Buffer] = {}
@@ -461,7 +461,7 @@ def _like(buffer: Buffer) -> tuple[str, int, Any]:
     return buffer.device, buffer.size, buffer.dtype
 
 
-def _needs_wait(device: Device) -> bool:
+def needs_wait(device: Device) -> bool:
     """Whether waiting for a device does more than a call without effect."""
     return getattr(device.synchronize, "__func__", None) is not Device.synchronize
 

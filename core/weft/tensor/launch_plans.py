@@ -20,23 +20,26 @@ Source: L. P. Deutsch, A. M. Schiffman, "Efficient implementation of the Smallta
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from weft.autograd import history
 from weft.base import trace
+from weft.base.dtype import DType, ImageDType
+from weft.base.interrupts import let_through
 from weft.base.settings import settings
 from weft.base.weak import WeakKeys
 from weft.device import Buffer, OpenDevice, binding, registry
 from weft.engine import bound_program_for, stats
 from weft.engine.capture import recording
-from weft.engine.runners import KernelRunner, cost_of
+from weft.engine.replay import needs_wait
+from weft.engine.runners import KernelRunner, concrete, cost_of
 from weft.schedule import BoundSchedule, Layout, NewMemory, ScheduleTemplate
 from weft.schedule.structural_key import Structure, is_plain
 from weft.tensor.failed_schedules import has_unfinished
-from weft.tensor.leaf_identities import follow
-from weft.tensor.live_tensors import is_settled, waiting_tensors
+from weft.tensor.leaf_identities import follow, follows_nodes
+from weft.tensor.live_tensors import is_only_candidate, is_settled, waiting_tensors
 from weft.uop import GroupOp, Ops, UOp, memo_slot
 
 if TYPE_CHECKING:
@@ -57,7 +60,11 @@ _next = itertools.count()
 _tables: dict[Any, dict[Any, LaunchPlan]] = {}
 _below: WeakKeys[UOp, frozenset[UOp]] = WeakKeys()
 
-LaunchKey = tuple[int, tuple[UOp, ...]]
+LaunchKey = tuple[int, tuple[UOp, ...], tuple[int, ...]]
+"""The number of a tree, the BUFFERs at its leaves, and which of these are the same."""
+
+_ONE_LEAF: tuple[int, ...] = (0,)
+_TWO_LEAVES, _TWICE = (0, 1), (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +80,7 @@ class LaunchPlan:
     :ivar moves: movement nodes over the result, the innermost first.
     :ivar devices: those that launch the kernels.
     :ivar ops, nbytes: for the statistics.
+    :ivar direct: a faster form of the same, if there is one.
     """
 
     steps: tuple[tuple[KernelRunner, Mapping[UOp, int], tuple[int, ...]], ...]
@@ -84,20 +92,33 @@ class LaunchPlan:
     devices: tuple[OpenDevice, ...]
     ops: int
     nbytes: int
+    direct: _Direct | None
 
 
 def launch(tensor: TensorBase) -> bool:
     """Compute a pending tensor by its plan. False: there is none, or none applies now."""
     if not _is_simple(tensor) or recording() is not None or trace.enabled() or stats.timing:
         return False
-    key = _launch_key(tensor._uop, 0)
-    if key is None:
+    try:
+        number, leaves, pattern = tensor._uop._launch_key  # type: ignore[attr-defined]
+    except (AttributeError, TypeError):
+        key = _launch_key(tensor._uop, 0)
+        if key is None:
+            return False
+        number, leaves, pattern = key
+    plan = _table().get((number, pattern))
+    if plan is None or has_unfinished():
         return False
-    number, leaves = key
-    plan = _table().get((number, _pattern(leaves)))
-    if plan is None or has_unfinished() or not is_apart(tensor, waiting_tensors()):
+    if not is_only_candidate(tensor) and not is_apart(tensor, waiting_tensors()):
         return False
-    _run(tensor, plan, tuple(dict.fromkeys(leaves)))
+    direct = plan.direct
+    if direct is None:
+        _set_value(tensor, plan, _run(plan, tuple(dict.fromkeys(leaves))))
+    else:
+        _set_value(tensor, plan, direct.run(leaves))
+    stats.kernels += len(plan.steps)
+    stats.ops += plan.ops
+    stats.bytes += plan.nbytes
     return True
 
 
@@ -141,11 +162,11 @@ def note_plan(
     if not _is_simple(tensor) or settings.DEBUG >= 2 or not settings.SCHEDULE_CACHE:
         return
     key = _launch_key(node, 0)
-    plan = None if key is None else _plan(tensor, structure, template, bound)
+    plan = None if key is None else _plan(tensor, structure, template, bound, key[2])
     if key is not None and plan is not None:
-        number, leaves = key
+        number, leaves, pattern = key
         if list(dict.fromkeys(leaves)) == structure.buffers:
-            _table()[number, _pattern(leaves)] = plan
+            _table()[number, pattern] = plan
 
 
 def clear_plans() -> None:
@@ -158,24 +179,29 @@ def clear_plans() -> None:
 
 
 def _launch_key(node: UOp, depth: int) -> LaunchKey | None:
-    """The number of a tree and the BUFFERs at its leaves; None for trees without plans."""
+    """The launch key of a tree; None for trees without plans."""
+    try:
+        return node._launch_key  # type: ignore[attr-defined, no-any-return]
+    except AttributeError:
+        pass
     op = node.op
     leaves: tuple[UOp, ...] = ()
     if op is Ops.BUFFER:
-        device = node.src[0].arg
-        if device.__class__ is not str:
-            return None
+        number = _number_of_buffer(node)
         # no memo: the node would hold itself
-        return _number((op, node.dtype, node.arg, device)), (node,)
-    try:
-        return node._launch_key  # type: ignore[attr-defined]
-    except AttributeError:
-        pass
+        return None if number is None else (number, (node,), _ONE_LEAF)
     if op in _ENDS:
         number = _number(node)
     elif op in _COMPUTED and depth < _MOST_DEPTH and (node.arg is None or is_plain(node.arg)):
         row: list[Any] = [op, node.dtype, node.arg]
         for source in node.src:
+            if source.op is Ops.BUFFER:
+                below = _number_of_buffer(source)
+                if below is None:
+                    return None
+                row.append(below)
+                leaves += (source,)
+                continue
             key = _launch_key(source, depth + 1)
             if key is None:
                 return None
@@ -186,9 +212,17 @@ def _launch_key(node: UOp, depth: int) -> LaunchKey | None:
         number = _number(tuple(row))
     else:
         return None
-    found = number, leaves
+    found = number, leaves, _pattern(leaves)
     _set_key(node, found)
     return found
+
+
+def _number_of_buffer(node: UOp) -> int | None:
+    """The number of a BUFFER, equal for memory of equal size, dtype and device."""
+    device = node.src[0].arg
+    if device.__class__ is not str:
+        return None
+    return _number((Ops.BUFFER, node.dtype, node.arg, device))
 
 
 def _number(row: Any) -> int:
@@ -203,7 +237,10 @@ def _number(row: Any) -> int:
 
 def _pattern(leaves: tuple[UOp, ...]) -> tuple[int, ...]:
     """Which leaves are the same BUFFER: for each the position of its first occurrence."""
-    return () if len(leaves) < 2 else tuple([leaves.index(leaf) for leaf in leaves])
+    count = len(leaves)
+    if count == 2:
+        return _TWICE if leaves[0] is leaves[1] else _TWO_LEAVES
+    return _ONE_LEAF if count < 2 else tuple([leaves.index(leaf) for leaf in leaves])
 
 
 def _table() -> dict[Any, LaunchPlan]:
@@ -226,7 +263,41 @@ def _is_simple(tensor: TensorBase) -> bool:
     return tensor._alias is None and not flag and (flag is False or tensor.is_leaf)
 
 
-def _run(tensor: TensorBase, plan: LaunchPlan, given: Sequence[UOp]) -> None:
+@dataclass(frozen=True, slots=True)
+class _Direct:
+    """One kernel over memory of its own, without variables: the usual case.
+
+    handles: for each handle that the runner takes, the number of the leaf; -1 for the new memory.
+    """
+
+    kernel: KernelRunner
+    handles: tuple[int, ...]
+    sizes: dict[str, Any]
+    device: OpenDevice
+    synchronize: Callable[[], None] | None
+    size: int
+    dtype: DType
+
+    def run(self, leaves: Sequence[UOp]) -> Buffer:
+        """Launch the kernel on the memory of these BUFFERs; returns the new memory."""
+        kernel, device = self.kernel, self.device
+        made = Buffer.fresh(device, self.size, self.dtype)
+        handles = [
+            made._handle if number < 0 else binding.buffer_of(leaves[number]).handle
+            for number in self.handles
+        ]
+        try:
+            kernel.runner(handles, **self.sizes)
+        except Exception as error:
+            let_through(error)
+            device.failed(f"kernel {kernel.name}", error)
+        if self.synchronize is not None:
+            self.synchronize()
+        return made
+
+
+def _run(plan: LaunchPlan, given: Sequence[UOp]) -> Buffer:
+    """Launch the kernels of a plan on the memory of these BUFFERs; returns that of the result."""
     memory = list(map(binding.buffer_of, given))
     arenas: Sequence[Buffer] = ()
     if plan.layout.arenas:
@@ -242,25 +313,33 @@ def _run(tensor: TensorBase, plan: LaunchPlan, given: Sequence[UOp]) -> None:
         kernel([memory[number] for number in numbers], values, False)
     for device in plan.devices:
         device.synchronize()
-    stats.kernels += len(plan.steps)
-    stats.ops += plan.ops
-    stats.bytes += plan.nbytes
-    buffer = memory[plan.result]
+    return memory[plan.result]
+
+
+def _set_value(tensor: TensorBase, plan: LaunchPlan, buffer: Buffer) -> None:
+    """Give a tensor the memory that holds its value."""
     made = UOp(Ops.BUFFER, buffer.dtype, (plan.place, UOp.unique()), buffer.size)
     binding.bind_anew(made, buffer)
     for move in plan.moves:
         made = move.over((made,))
-    becomes = {tensor._uop: made}
-    followed = [*follow(becomes), *history.replace_nodes(becomes)]
-    tensor._uop = made
-    del followed
+    if follows_nodes() or history.follows_nodes():
+        becomes = {tensor._uop: made}
+        followed = [*follow(becomes), *history.replace_nodes(becomes)]
+        tensor._uop = made
+        del followed
+    else:
+        tensor._uop = made
 
 
 # ---- making --------------------------------------------------------------------------------------
 
 
 def _plan(
-    tensor: TensorBase, structure: Structure, template: ScheduleTemplate, bound: BoundSchedule
+    tensor: TensorBase,
+    structure: Structure,
+    template: ScheduleTemplate,
+    bound: BoundSchedule,
+    pattern: Sequence[int],
 ) -> LaunchPlan | None:
     """The plan of a schedule that was run; None if it has one that is not supported."""
     if structure.values or template.values or any(f.window is not None for f in template.fresh):
@@ -284,9 +363,40 @@ def _plan(
     steps = tuple([(*kernel, step.memory) for kernel, step in zip(kernels, template.steps)])
     devices = tuple(dict.fromkeys(kernel.device for kernel, _ in kernels))
     fresh, ordered = template.fresh, tuple(moves[::-1])
+    direct = _direct(steps, fresh, result, bound.layout, pattern)
     return LaunchPlan(
-        steps, fresh, result, node.src[0], bound.layout, ordered, devices, ops, nbytes
+        steps, fresh, result, node.src[0], bound.layout, ordered, devices, ops, nbytes, direct
     )
+
+
+def _direct(
+    steps: Sequence[tuple[KernelRunner, Mapping[UOp, int], tuple[int, ...]]],
+    fresh: Sequence[NewMemory],
+    result: int,
+    layout: Layout,
+    pattern: Sequence[int],
+) -> _Direct | None:
+    """The plan of one kernel over memory of its own; None if it is none."""
+    leaf_of = list(dict.fromkeys(pattern))  # by number of the memory the place of a leaf
+    if len(steps) != 1 or len(fresh) != 1 or layout.arenas:
+        return None
+    ((kernel, values, numbers),) = steps
+    (new,) = fresh
+    if isinstance(new.dtype, ImageDType):
+        return None
+    handles = tuple(
+        [-1 if numbers[slot] == result else leaf_of[numbers[slot]] for slot in kernel.slots]
+    )
+    program = kernel.p.program
+    sizes = {
+        "global_size": concrete(program.global_size, values),
+        "local_size": concrete(program.local_size, values),
+        "values": [values[variable] for variable in kernel.variables],
+        "wait": False,
+    }
+    device = kernel.device
+    wait = device.synchronize if needs_wait(device.device) else None
+    return _Direct(kernel, handles, sizes, device, wait, new.size, new.dtype)
 
 
 def _result(node: UOp, template: ScheduleTemplate, bound: BoundSchedule) -> int | None:

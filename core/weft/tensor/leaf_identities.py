@@ -80,6 +80,11 @@ def former_identities(leaves: Iterable[TensorBase]) -> dict[UOp, list[TensorBase
     return found
 
 
+def follows_nodes() -> bool:
+    """Whether there is a former identity that `follow` may have to change."""
+    return len(owners) > 0
+
+
 def follow(becomes: Mapping[UOp, UOp]) -> list[UOp]:
     """Nodes are about to be replaced in all graphs: gives what the identities become."""
     if not owners or not becomes:

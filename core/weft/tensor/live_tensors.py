@@ -112,6 +112,11 @@ def waiting_tensors() -> list[TensorBase]:
     return found
 
 
+def is_only_candidate(tensor: TensorBase) -> bool:
+    """Whether no other live tensor can have pending work."""
+    return len(_live) == 1 and id(tensor) in _live
+
+
 def is_settled(node: UOp) -> bool:
     """Whether a node has no pending work: memory, a constant, a counter, or shards of these."""
     base = node.base

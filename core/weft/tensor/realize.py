@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 _SHOWN = GroupOp.Movement | GroupOp.Identity | {Ops.CONTIGUOUS}
 
+_COMPUTED = GroupOp.ALU | {Ops.CAST, Ops.REDUCE_AXIS}  # quickly known to be pending
+
 _read_check = settings.getter("CHECK")
 
 schedule_lock = reentrant_lock()
@@ -95,7 +97,8 @@ def realize_tensors(tensors: Sequence[TensorBase]) -> None:
     """Compute `tensors`. After a failure every tensor has the value that it had, or the value after
     a write that was executed, and may be computed again."""
     for tensor in tensors:
-        if not is_settled(tensor._uop):
+        node = tensor._uop
+        if node.op in _COMPUTED or not is_settled(node):
             break
     else:
         return

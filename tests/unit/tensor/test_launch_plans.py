@@ -21,13 +21,13 @@ def no_plans():
 def launched(monkeypatch):
     """The tensors that a plan computed."""
     found = []
-    run = launch_plans._run
+    set_value = launch_plans._set_value
 
-    def noted(tensor, plan, given):
-        run(tensor, plan, given)
+    def noted(tensor, plan, buffer):
+        set_value(tensor, plan, buffer)
         found.append(tensor)
 
-    monkeypatch.setattr(launch_plans, "_run", noted)
+    monkeypatch.setattr(launch_plans, "_set_value", noted)
     return found
 
 
