@@ -6,6 +6,8 @@ Serving with PagedAttention" (2023).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from weft import Tensor, UOp, dtypes
 from weft_llm.attention import AttentionPattern, allowed, grouped_attention
 from weft_llm.configuration import Config
@@ -37,7 +39,7 @@ class ContiguousCache:
     """Keys and values of one sequence, of up to `capacity` tokens."""
 
     def __init__(self, config: Config, capacity: int) -> None:
-        size = (2, 1, config.num_key_value_heads, capacity, config.head_dim)
+        size = (capacity, 2, config.num_key_value_heads, config.head_dim)
         self.capacity = capacity
         self.layers = [Tensor.zeros(*size).contiguous() for _ in range(config.num_hidden_layers)]
         Tensor.realize(*self.layers)
@@ -60,8 +62,9 @@ class CachePosition:
     ) -> Tensor:
         """See `Context`."""
         stored, end = self.cache.layers[layer], self.start + self.length
-        stored[:, :, :, self.start : end] = key.stack(value)
-        key, value = stored[0, :, :, :end], stored[1, :, :, :end]
+        stored[self.start : end] = key.stack(value)[:, 0].permute(2, 0, 1, 3)
+        found = stored[:end].permute(1, 2, 0, 3).unsqueeze(1)
+        key, value = found[0], found[1]
         mask = None
         if self.length > 1 or pattern.window is not None:
             keys = Tensor.arange(self.cache.capacity, dtype=dtypes.int32)[:end]
@@ -73,7 +76,7 @@ class PagedCache:
     """Keys and values of many sequences in pages of `page_size` tokens; page 0 is for padding."""
 
     def __init__(self, config: Config, pages: int, page_size: int) -> None:
-        size = (pages, page_size, 2, config.num_key_value_heads, config.head_dim)
+        size = (pages * page_size, 2, config.num_key_value_heads, config.head_dim)
         self.pages, self.page_size = pages, page_size
         self.layers = [Tensor.zeros(*size).contiguous() for _ in range(config.num_hidden_layers)]
         Tensor.realize(*self.layers)
@@ -82,25 +85,31 @@ class PagedCache:
 class PagedContext:
     """Tokens of several sequences whose keys and values lie in pages.
 
-    positions: (batch, length). slots: (batch, length, 2), page and offset of each token. tables:
-    (batch, pages), the pages of each sequence in order; their number may be a bound Variable.
+    positions: (batch, length). runs: where the tokens are stored, in rows of the cache: as many
+    starts as there are runs of equal length, numbers or bound Variables. Stores at a Variable are
+    windows of the cache; stores by an index tensor would rewrite all of it. tables: (batch,
+    pages), the pages of each sequence in order; their number may be a bound Variable.
     """
 
-    def __init__(self, cache: PagedCache, positions: Tensor, slots: Tensor, tables: Tensor) -> None:
-        self.cache, self.positions, self.slots, self.tables = cache, positions, slots, tables
+    def __init__(
+        self, cache: PagedCache, positions: Tensor, runs: Sequence[UOp | int], tables: Tensor
+    ) -> None:
+        self.cache, self.positions, self.runs, self.tables = cache, positions, runs, tables
 
     def attend(
         self, layer: int, query: Tensor, key: Tensor, value: Tensor, pattern: AttentionPattern
     ) -> Tensor:
         """See `Context`."""
-        pages = self.cache.layers[layer]
-        batch, heads, _, size = key.shape
-        new = key.stack(value, dim=2).permute(0, 3, 2, 1, 4).reshape(-1, 2, heads, size)
-        slots = self.slots.reshape(-1, 2)
-        pages[slots[:, 0], slots[:, 1]] = new
-        count = self.tables.shape[1] * self.cache.page_size
-        found = pages[self.tables].reshape(batch, count, 2, heads, size).permute(2, 0, 3, 1, 4)
-        most = self.cache.pages * self.cache.page_size
-        keys = Tensor.arange(most, dtype=dtypes.int32)[:count]
+        stored, size = self.cache.layers[layer], self.cache.page_size
+        batch, heads, length, features = key.shape
+        new = key.stack(value, dim=2).permute(0, 3, 2, 1, 4).reshape(-1, 2, heads, features)
+        run = batch * length // len(self.runs)
+        for number, start in enumerate(self.runs):
+            stored[start : start + run] = new[number * run : (number + 1) * run]
+        count = self.tables.shape[1] * size
+        found = stored.reshape(self.cache.pages, size, 2, heads, features)[self.tables]
+        found = found.reshape(batch, count, 2, heads, features)
+        keys = Tensor.arange(self.cache.pages * size, dtype=dtypes.int32)[:count]
         mask = allowed(self.positions, keys, pattern)
-        return grouped_attention(query, found[0], found[1], mask, pattern)
+        key, value = found[:, :, 0].transpose(1, 2), found[:, :, 1].transpose(1, 2)
+        return grouped_attention(query, key, value, mask, pattern)

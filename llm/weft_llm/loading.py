@@ -76,7 +76,7 @@ def load_network(source: Source, dtype: Any = None) -> nn.Module:
         loaded[name] = _placed(saved, dtype)
     Tensor.realize(*loaded.values())
     for name, value in loaded.items():
-        own[name].replace(value)
+        own[name].replace(value).requires_grad_(False)
     return network
 
 

@@ -123,18 +123,18 @@ def test_paged_logits_are_those_of_whole_sequences(tmp_path):
     network = load_network(open_source(tmp_path))
     cache = PagedCache(network.config, pages=9, page_size=4)
     tables = np.array([[5, 2, 7], [1, 8, 3]], dtype=np.int32)
-    begin = 0
-    for end in (7, 8, 12):
-        positions = np.tile(np.arange(begin, end, dtype=np.int32), (2, 1))
-        slots = np.stack(
-            [np.take_along_axis(tables, positions // 4, 1), positions % 4], axis=-1
-        ).astype(np.int32)
-        context = PagedContext(cache, Tensor(positions), Tensor(slots), Tensor(tables))
-        tokens = Tensor([TOKENS[0][begin:end]] * 2, dtype=dtypes.int32)
-        got = network.logits(network(tokens, context)).numpy()
-        for row in got:
+
+    def check(begin, end, rows, runs):
+        positions = Tensor(np.tile(np.arange(begin, end, dtype=np.int32), (len(rows), 1)))
+        context = PagedContext(cache, positions, runs, Tensor(tables[rows]))
+        tokens = Tensor([TOKENS[0][begin:end]] * len(rows), dtype=dtypes.int32)
+        for row in network.logits(network(tokens, context)).numpy():
             np.testing.assert_allclose(row, expected[begin:end], atol=2e-4, rtol=2e-3)
-        begin = end
+
+    for row in (0, 1):
+        check(0, 8, [row], [int(page) * 4 for page in tables[row, :2]])
+    for place in range(8, 12):
+        check(place, place + 1, [0, 1], [int(t[place // 4]) * 4 + place % 4 for t in tables])
 
 
 def test_hidden_states_of_bert_are_those_of_transformers(tmp_path):
