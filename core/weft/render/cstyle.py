@@ -20,10 +20,11 @@ from weft.base.errors import CapabilityError, SpecError
 from weft.device.program import SourceText
 from weft.render.address_selection import ZEROS, SelectedAddress, selected_loads
 from weft.render.dialect import PLAIN_C, CDialect
-from weft.render.expressions import ATOM, COMPARE, Expression, is_mask, mask_dtype
+from weft.render.expressions import is_mask, mask_dtype
 from weft.render.extensions import Extensions, Function, LoopText
 from weft.render.helpers import Helpers
 from weft.render.memory_access import MemoryAccess, zeros_name
+from weft.render.precedence import ATOM, COMPARE, Expression
 from weft.render.rules import C_RULES
 from weft.render.statement_placement import inlinable
 from weft.uop import Ops, PatternMatcher, UOp

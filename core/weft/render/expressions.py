@@ -11,47 +11,33 @@ Source: ISO/IEC 9899:1999, section 6.5 (expressions); OpenCL C specification, re
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import SpecError
 from weft.render.dialect import CDialect
 from weft.render.helpers import Helpers
+from weft.render.precedence import (
+    AND,
+    ATOM,
+    CHOICE,
+    COMPARE,
+    LEFT,
+    LOOSE,
+    OPERATORS,
+    PLUS,
+    RIGHT,
+    SHIFT,
+    TIMES,
+    UNARY,
+    Expression,
+)
 from weft.render.rules import BOOLEAN_LOGIC
+from weft.render.signed_overflow import MAY_LEAVE_WIDTH, PROMOTED, WraparoundExpressions
 from weft.render.statement_placement import is_pair
 from weft.uop import GroupOp, Ops, UOp, bounds_of
 
-# How tightly an expression binds; an operand that binds less tightly gets parentheses.
-ATOM, UNARY, TIMES, PLUS, SHIFT, COMPARE, AND, XOR, OR, CHOICE, LOOSE = range(100, -10, -10)
-
-_OPERATORS: dict[Ops, tuple[str, int]] = {
-    Ops.MUL: ("*", TIMES),
-    Ops.FDIV: ("/", TIMES),
-    Ops.IDIV: ("/", TIMES),
-    Ops.MOD: ("%", TIMES),
-    Ops.ADD: ("+", PLUS),
-    Ops.SUB: ("-", PLUS),
-    Ops.SHL: ("<<", SHIFT),
-    Ops.SHR: (">>", SHIFT),
-    Ops.CMPLT: ("<", COMPARE),
-    Ops.CMPNE: ("!=", COMPARE),
-    Ops.CMPEQ: ("==", COMPARE),
-    Ops.AND: ("&", AND),
-    Ops.XOR: ("^", XOR),
-    Ops.OR: ("|", OR),
-}
-_MAY_LEAVE_WIDTH = frozenset({Ops.ADD, Ops.SUB, Ops.MUL, Ops.NEG, Ops.SHL, Ops.MULACC})
 _DIVIDE = frozenset({Ops.IDIV, Ops.MOD})
-_SMALL = frozenset({dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16})
 _MASK_LANE = {1: dtypes.int8, 2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
-
-
-class Expression(NamedTuple):
-    """Text, its precedence, and for a vector of booleans the bytes per lane of its mask."""
-
-    text: str
-    level: int = ATOM
-    mask: int = 0
 
 
 def is_mask(dtype: DType) -> bool:
@@ -64,19 +50,18 @@ def mask_dtype(width: int, lanes: int) -> DType:
     return _MASK_LANE[width].vec(lanes)
 
 
-class Expressions:
+class Expressions(WraparoundExpressions):
     """Writes the nodes of one kernel as expressions, over those written before.
 
     :param dialect: how the language spells things.
     :param helpers: collects the functions and types the kernel needs.
+    :param signed_wraps: see `Extensions`.
     """
 
-    def __init__(self, dialect: CDialect, helpers: Helpers) -> None:
-        self.dialect = dialect
-        self.helpers = helpers
-        self.known: dict[UOp, Expression] = {}
+    def __init__(self, dialect: CDialect, helpers: Helpers, signed_wraps: bool = False) -> None:
+        super().__init__(dialect, helpers, signed_wraps)
         self._writers: dict[Ops, Callable[[UOp], Expression]] = {
-            **dict.fromkeys(_OPERATORS, self._operator),
+            **dict.fromkeys(OPERATORS, self._operator),
             Ops.CONST: self._const,
             Ops.VCONST: self._vconst,
             Ops.CAST: self._cast,
@@ -181,8 +166,14 @@ class Expressions:
             if dtypes.is_float(u.dtype):
                 raise SpecError(f"{u.op} of floats is not an operator of C", asked=f"{u.op}")
             return Expression(f"{helper(u.dtype)}({self.text(a)}, {self.text(b)})")
-        symbol, level = _OPERATORS[u.op]
-        left, right = self.text(a, _LEFT[level]), self.text(b, _RIGHT[level])
+        symbol, level = OPERATORS[u.op]
+        unsigned = self.unsigned_dtype(u)
+        if unsigned is not None:
+            left = self.as_unsigned(a, unsigned, LEFT[level])
+            shift = u.op is Ops.SHL and b.dtype is not a.dtype
+            right = self.text(b, UNARY) if shift else self.as_unsigned(b, unsigned, RIGHT[level])
+            return self.wrapped(u, unsigned, Expression(f"{left} {symbol} {right}", level))
+        left, right = self.text(a, LEFT[level]), self.text(b, RIGHT[level])
         if level == SHIFT and b.dtype is not a.dtype and a.dtype.count > 1:
             right = self.helpers.convert(self.text(b), a.dtype)
         found = Expression(f"{left} {symbol} {right}", level)
@@ -194,7 +185,7 @@ class Expressions:
 
     def _within_width(self, u: UOp, found: Expression) -> Expression:
         """C computes small integers as int: truncate the result to its width."""
-        if u.dtype in _SMALL and u.op in _MAY_LEAVE_WIDTH:
+        if u.dtype in PROMOTED and u.op in MAY_LEAVE_WIDTH:
             return Expression(f"({self.helpers.type(u.dtype)})({found.text})", UNARY)
         return found
 
@@ -211,8 +202,8 @@ class Expressions:
         if u.op is Ops.CMPEQ:
             both = f"{self.text(a, UNARY, width)} ^ {self.text(b, UNARY, width)}"
             return Expression(f"{invert}({both})", UNARY, width)
-        symbol, level = _OPERATORS[BOOLEAN_LOGIC.get(u.op, u.op)]
-        text = f"{self.text(a, _LEFT[level], width)} {symbol} {self.text(b, _RIGHT[level], width)}"
+        symbol, level = OPERATORS[BOOLEAN_LOGIC.get(u.op, u.op)]
+        text = f"{self.text(a, LEFT[level], width)} {symbol} {self.text(b, RIGHT[level], width)}"
         return Expression(text, level, width)
 
     def _where(self, u: UOp) -> Expression:
@@ -236,6 +227,10 @@ class Expressions:
     def _negate(self, u: UOp) -> Expression:
         if dtypes.is_bool(u.dtype):
             return self.known[u.src[0]]
+        unsigned = self.unsigned_dtype(u)
+        if unsigned is not None:
+            operand = self.as_unsigned(u.src[0], unsigned, ATOM)
+            return self.wrapped(u, unsigned, Expression(f"-{operand}", UNARY))
         return self._within_width(u, Expression(f"-{self.text(u.src[0], ATOM)}", UNARY))
 
     def _reciprocal(self, u: UOp) -> Expression:
@@ -246,6 +241,11 @@ class Expressions:
         if dtypes.is_float(u.dtype):
             return self._function(u)
         a, b, c = u.src
+        unsigned = self.unsigned_dtype(u)
+        if unsigned is not None:
+            levels = zip(u.src, (TIMES, UNARY, TIMES), strict=True)
+            x, y, z = (self.as_unsigned(source, unsigned, level) for source, level in levels)
+            return self.wrapped(u, unsigned, Expression(f"{x} * {y} + {z}", PLUS))
         product = f"{self.text(a, TIMES)} * {self.text(b, UNARY)}"
         return self._within_width(u, Expression(f"{product} + {self.text(c, TIMES)}", PLUS))
 
@@ -420,21 +420,6 @@ class Expressions:
 
     def _custom(self, u: UOp) -> Expression:
         return Expression(u.arg.format(*(self.text(s, ATOM) for s in u.src)), LOOSE)
-
-
-def _left(level: int) -> int:
-    """The precedence that a left operand needs without parentheses."""
-    return (
-        PLUS if level == COMPARE else level if level >= PLUS or level in (AND, XOR, OR) else UNARY
-    )
-
-
-def _right(level: int) -> int:
-    return PLUS if level == COMPARE else TIMES if level == PLUS else UNARY
-
-
-_LEFT = {level: _left(level) for _, level in _OPERATORS.values()}
-_RIGHT = {level: _right(level) for _, level in _OPERATORS.values()}
 
 
 def _constant_truth(u: UOp) -> tuple[bool, ...] | None:

@@ -72,6 +72,8 @@ class Extensions:
     :cvar images: kernels may take images, see `image_type`.
     :cvar masked_loads: `masked_load` has an expression.
     :cvar selects_addresses: gated loads read through selected addresses, see `address_selection`.
+    :cvar signed_wraps: signed arithmetic wraps around, as by clang's ``-fwrapv``. Otherwise
+        overflow is undefined, see `signed_overflow`.
     :cvar store_fence: the statement at the end of a kernel after which all work items see its
         non-temporal stores; empty: the language has no such stores.
     """
@@ -82,6 +84,7 @@ class Extensions:
     images = False
     masked_loads = False
     selects_addresses = False
+    signed_wraps = False
     store_fence = ""
 
     # ---- the program ----------------------------------------------------------------------------

@@ -15,7 +15,10 @@ from typing import NamedTuple
 from weft.base.dtype import AddrSpace, DType, ImageDType, PtrDType, dtypes
 from weft.base.errors import CapabilityError, SpecError
 from weft.render.address_selection import SelectedAddress, SelectedLoad, split_constant
-from weft.render.expressions import (
+from weft.render.expressions import Expressions, is_mask, mask_dtype
+from weft.render.extensions import Extensions, MaskedLoad
+from weft.render.helpers import Helpers
+from weft.render.precedence import (
     ATOM,
     CHOICE,
     COMPARE,
@@ -25,12 +28,7 @@ from weft.render.expressions import (
     TIMES,
     UNARY,
     Expression,
-    Expressions,
-    is_mask,
-    mask_dtype,
-)
-from weft.render.extensions import Extensions, MaskedLoad
-from weft.render.helpers import Helpers
+)  # fmt: skip
 from weft.uop import Ops, UOp
 from weft.uop.args import PREFETCH_STREAM, PREFETCHES
 
@@ -41,7 +39,7 @@ class MemoryAccess(Expressions):
     """Expressions with memory accesses."""
 
     def __init__(self, renderer: Extensions, helpers: Helpers) -> None:
-        super().__init__(renderer.dialect, helpers)
+        super().__init__(renderer.dialect, helpers, renderer.signed_wraps)
         self.renderer = renderer
         self.selected: Mapping[UOp, SelectedLoad] = {}
         self.addresses: dict[SelectedAddress, str] = {}

@@ -14,7 +14,7 @@ from weft.uop.args import (
     Var,
     Window,
 )
-from weft.uop.bounds import bounds_of
+from weft.uop.bounds import bounds_of, may_leave
 from weft.uop.collective import Collective, CollectiveKind
 from weft.uop.evaluate import exec_alu, identity_element
 from weft.uop.matcher import PatternMatcher
@@ -42,7 +42,7 @@ __all__ = [
     "AxisKind", "BufferView", "Collective", "CollectiveKind", "GroupOp", "Kernel", "KernelInfo",
     "Ops", "PatternMatcher", "RangeArg", "Reduce", "Row", "Shard", "UOp", "UPat", "Var", "Variable",
     "Window", "bounds_of", "conjuncts", "device_of", "even_bounds", "exec_alu", "from_text",
-    "graph_rewrite", "identity_element", "laid_out", "memo_slot", "note_sharding", "parts_of",
-    "provide", "register_arg", "render", "rewrite_map", "sharding_seen", "sint", "stacked",
-    "to_text", "tree_text",
+    "graph_rewrite", "identity_element", "laid_out", "may_leave", "memo_slot", "note_sharding",
+    "parts_of", "provide", "register_arg", "render", "rewrite_map", "sharding_seen", "sint",
+    "stacked", "to_text", "tree_text",
 ]  # fmt: skip

@@ -142,6 +142,12 @@ def bounds_of(node: UOp) -> Bounds:
     return (low, high) if low >= dtype.min and high <= dtype.max else whole_range(dtype)
 
 
+def may_leave(node: UOp, dtype: DType) -> bool:
+    """Whether the exact result of an integer operation may lie outside of `dtype`."""
+    found = _interval(node)
+    return found is None or found[0] < dtype.min or found[1] > dtype.max
+
+
 def _interval(node: UOp) -> Bounds | None:
     """The interval before any wrapping; None where nothing is known."""
     op, src = node.op, node.src

@@ -69,6 +69,7 @@ class ClangRenderer(CStyleRenderer):
 
     float_quotients = True
     selects_addresses = True
+    signed_wraps = True  # by -fwrapv (see `toolchain`)
     store_fence = "__atomic_thread_fence(__ATOMIC_SEQ_CST);"
 
     def __init__(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 from functools import cached_property
 
+from weft_cuda import defects
 from weft_cuda.nvrtc import Nvrtc, find_nvrtc
 
 OPTIONS = (
@@ -63,13 +64,22 @@ class NvrtcCompiler:
 
         :raises CompileError: with `source` and NVRTC's messages as `log`.
         """
-        known = self.known
-        return self.nvrtc.compile(source, name, self.options(known), binary=known)
+        options = self.options(binary=True)
+        made = self.nvrtc.compile(source, name, options)
+        if not self.known:
+            return made.ptx
+        if self._loses_negations and defects.loses_a_negation(made.ptx):
+            made = self.nvrtc.compile(source, name, (*options, defects.NO_OPTIMIZATION))
+        return made.cubin
+
+    @property
+    def _loses_negations(self) -> bool:
+        return defects.has_maxima_of_three(_number(self.arch), self.nvrtc.version)
 
     def ptx(self, source: str, name: str) -> str:
         """PTX, for people. :raises CompileError: as `compile`."""
-        text = self.nvrtc.compile(source, name, self.options(False), binary=False)
-        return text.rstrip(b"\0").decode()
+        made = self.nvrtc.compile(source, name, self.options(binary=False))
+        return made.ptx.rstrip(b"\0").decode()
 
 
 def _number(arch: str) -> int:

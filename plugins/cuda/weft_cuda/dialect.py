@@ -13,6 +13,10 @@ _FUNCTIONS = {
     (Ops.TRUNC, dtypes.float64): "trunc({0})",
     (Ops.MULACC, dtypes.float32): "fmaf({0}, {1}, {2})",
     (Ops.MULACC, dtypes.float64): "fma({0}, {1}, {2})",
+    # A function of the preamble (see `defects`).
+    (Ops.MAX, dtypes.int32): "larger({0}, {1})",
+    (Ops.MAX, dtypes.int16): "(short)larger({0}, {1})",
+    (Ops.MAX, dtypes.int8): "(signed char)larger({0}, {1})",
 }
 
 

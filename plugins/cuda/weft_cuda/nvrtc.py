@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_void_p
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from weft.plugin import CompileError, DeviceUnavailable, let_through
 
@@ -33,6 +34,17 @@ _FUNCTIONS: dict[str, tuple[object, ...]] = {
     "nvrtcGetCUBINSize": (c_void_p, POINTER(c_size_t)),
     "nvrtcGetCUBIN": (c_void_p, c_char_p),
 }  # fmt: skip
+
+
+class Translation(NamedTuple):
+    """What NVRTC makes of a source.
+
+    :param cubin: the machine's code; empty for a virtual architecture.
+    :param ptx: the text that the machine's code is made of.
+    """
+
+    cubin: bytes
+    ptx: bytes
 
 
 class Nvrtc:
@@ -67,8 +79,8 @@ class Nvrtc:
         self._check(self._library.nvrtcGetSupportedArchs(numbers), "supported archs")
         return tuple(numbers)
 
-    def compile(self, source: str, name: str, options: tuple[str, ...], binary: bool) -> bytes:
-        """PTX, or with `binary` the machine's code.
+    def compile(self, source: str, name: str, options: tuple[str, ...]) -> Translation:
+        """Both forms of a kernel.
 
         :raises CompileError: with `source` and the compiler's log.
         """
@@ -89,8 +101,8 @@ class Nvrtc:
                     source=source,
                     log=log,
                 )
-            made = self._text(program, "CUBIN" if binary else "PTX")
-            if not made.strip(b"\0"):
+            made = Translation(self._text(program, "CUBIN"), self._text(program, "PTX"))
+            if not made.cubin.strip(b"\0") and not made.ptx.strip(b"\0"):
                 raise CompileError(
                     "NVRTC gives nothing",
                     asked=f"kernel {name} with {' '.join(options)}",

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 
 from weft.plugin import LinearProgram, Ops, SourceUsage, dtypes
 from weft_cuda import copies
+from weft_cuda.defects import MAXIMUM
 from weft_cuda.matrix_units import CALLS, ROUNDED, ROUNDING
 
 VECTOR = """\
@@ -153,6 +154,8 @@ def _definitions(program: LinearProgram, usage: SourceUsage) -> Iterator[str]:
         yield REINTERPRET
     if any(u.op is Ops.SHUFFLE for u in program.uops):
         yield OTHER_LANE
+    if any(op is Ops.MAX for op, _ in usage.functions):
+        yield MAXIMUM
     yield from copies.definitions(program.uops)
     called = {u.arg.name for u in program.uops if u.op is Ops.WMMA}
     if called & ROUNDING:

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from weft.base.dtype import dtypes
 from weft.base.errors import SpecError
 from weft.render.dialect import PLAIN_C, CDialect, VectorStyle
-from weft.render.expressions import Expression, Expressions
+from weft.render.expressions import Expressions
 from weft.render.helpers import Helpers
+from weft.render.precedence import Expression
 from weft.uop import Ops, UOp
 
 NAMES = {UOp.variable(name, 1, 50): value for name, value in zip("abcd", (7, 3, 11, 5))}
@@ -35,8 +36,13 @@ def trees() -> st.SearchStrategy[UOp]:
     return st.recursive(leaves, grow, max_leaves=12)
 
 
-def write(u: UOp, dialect: CDialect = PLAIN_C, given: dict[UOp, Expression] | None = None) -> str:
-    writer = Expressions(dialect, Helpers(dialect))
+def write(
+    u: UOp,
+    dialect: CDialect = PLAIN_C,
+    given: dict[UOp, Expression] | None = None,
+    signed_wraps: bool = True,
+) -> str:
+    writer = Expressions(dialect, Helpers(dialect), signed_wraps)
     writer.known.update(given or {})
     for node in u.toposort():
         if node.op is Ops.DEFINE_VAR:
@@ -128,6 +134,23 @@ def test_operations_that_are_not_native_are_refused():
     for u in (a.alu(Ops.SIN), a.alu(Ops.POW, a), a.alu(Ops.MOD, a)):
         with pytest.raises(SpecError):
             write(u, given={a: Expression("x")})
+
+
+def test_what_may_overflow_is_computed_in_unsigned_integers():
+    n = UOp.variable("n", 0, 50)
+    x = UOp(Ops.NOOP, dtypes.int32, (), "x")
+    given = {x: Expression("x"), n: Expression("n")}
+    assert write(n * 4 + 3, PLAIN_C, given, False) == "n * 4 + 3"
+    assert (
+        write(x.alu(Ops.ADD, n), PLAIN_C, given, False)
+        == "(int)((unsigned int)x + (unsigned int)n)"
+    )
+    product = x.alu(Ops.MUL, x).alu(Ops.SUB, x.const_like(3)).alu(Ops.NEG)
+    text = "(int)(-((unsigned int)x * (unsigned int)x - 3u))"
+    assert write(product, PLAIN_C, given, False) == text
+    shifted = x.alu(Ops.SHL, x.const_like(5))
+    assert write(shifted, PLAIN_C, given, False) == "(int)((unsigned int)x << 5u)"
+    assert write(product, PLAIN_C, given) == "-(x * x - 3)"
 
 
 def test_use_before_definition_is_refused():

@@ -11,13 +11,16 @@ struct alignas(N & (N - 1) ? sizeof(T) : N * sizeof(T) < 16 ? N * sizeof(T) : 16
 template <class T> __device__ inline T other_lane(T x, int by) {
   return T(__shfl_xor_sync(0xffffffffu, x, by));
 }
+__device__ inline int larger(int a, int b) {
+  int larger;
+  asm("{.reg .pred p; setp.lt.s32 p, %1, %2; selp.s32 %0, %2, %1, p;}"
+      : "=r"(larger) : "r"(a), "r"(b));
+  return larger;
+}
 typedef vec<float, 4> f32x4;
 __device__ inline float max_f32(float a, float b) {
   float larger = b > a ? b : a;
   return b != b ? b + b : larger;
-}
-__device__ inline int max_i32(int a, int b) {
-  return a < b ? b : a;
 }
 extern "C" __global__ void __launch_bounds__(32) r_64_32_32_4_4(int* __restrict__ data0,
     const float* __restrict__ data1) {
@@ -43,19 +46,19 @@ extern "C" __global__ void __launch_bounds__(32) r_64_32_32_4_4(int* __restrict_
   float alu9 = max_f32(alu8, other4);
   int alu10 = (val0[0] == alu9 | (val0[0] != val0[0])) ? (alu1 ^ (-1)) : (-2147483647 - 1);
   int alu11 = (val0[1] == alu9 | (val0[1] != val0[1])) ? (alu1 + 1 ^ (-1)) : (-2147483647 - 1);
-  int alu12 = max_i32(alu0 ? alu10 : (-2147483647 - 1), alu0 ? alu11 : (-2147483647 - 1));
+  int alu12 = larger(alu0 ? alu10 : (-2147483647 - 1), alu0 ? alu11 : (-2147483647 - 1));
   int alu13 = (val0[2] == alu9 | (val0[2] != val0[2])) ? (alu1 + 2 ^ (-1)) : (-2147483647 - 1);
   int alu14 = (val0[3] == alu9 | (val0[3] != val0[3])) ? (alu1 + 3 ^ (-1)) : (-2147483647 - 1);
-  int alu15 = max_i32(alu0 ? alu13 : (-2147483647 - 1), alu0 ? alu14 : (-2147483647 - 1));
-  int alu16 = max_i32(alu12, alu15);
+  int alu15 = larger(alu0 ? alu13 : (-2147483647 - 1), alu0 ? alu14 : (-2147483647 - 1));
+  int alu16 = larger(alu12, alu15);
   int other5 = other_lane(alu16, 1);
-  int alu17 = max_i32(alu16, other5);
+  int alu17 = larger(alu16, other5);
   int other6 = other_lane(alu17, 2);
-  int alu18 = max_i32(alu17, other6);
+  int alu18 = larger(alu17, other6);
   int other7 = other_lane(alu18, 4);
-  int alu19 = max_i32(alu18, other7);
+  int alu19 = larger(alu18, other7);
   int other8 = other_lane(alu19, 8);
-  int alu20 = max_i32(alu19, other8);
+  int alu20 = larger(alu19, other8);
   int other9 = other_lane(alu20, 16);
-  if (lidx0 < 1) data0[gidx0] = max_i32(alu20, other9) ^ (-1);
+  if (lidx0 < 1) data0[gidx0] = larger(alu20, other9) ^ (-1);
 }

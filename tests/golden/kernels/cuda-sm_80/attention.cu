@@ -59,12 +59,12 @@ extern "C" __global__ void __launch_bounds__(16) r_2_16_2_16_16_16_16_16_16_16_1
   float alu15 = alu13 - (alu14 - 12582912.0f);
   float alu16 = fmaf(fmaf(0.00015475962f, alu15, 0.0013399613f), alu15, 0.009618006f);
   float alu17 = fmaf(fmaf(fmaf(alu16, alu15, 0.0555033f), alu15, 0.2402265f), alu15, 0.6931472f);
-  int alu18 = bits_f32_i32(alu14) - bits_f32_i32(12582912.0f);
+  int alu18 = (int)((unsigned int)bits_f32_i32(alu14) - (unsigned int)bits_f32_i32(12582912.0f));
   int alu19 = alu18 >> 1;
-  float alu20 = fmaf(alu15, alu17,
-      1.0f) * bits_i32_f32((alu19 + 127) << 23) * bits_i32_f32((alu18 - alu19 + 127) << 23);
+  float alu20 = fmaf(alu15, alu17, 1.0f) * bits_i32_f32((int)((unsigned int)(alu19 + 127) << 23u));
+  float cast0 = bits_i32_f32((int)(((unsigned int)alu18 - (unsigned int)alu19 + 127u) << 23u));
   float alu21 = fmaf(alu10, 1.925963e-8f, fmaf(alu10, 1.442695f, -alu11));
-  acc1 = alu20 * ((alu21 * alu21 < 1.0f) ? fmaf(alu21, 0.6931472f, 1.0f) : 1.0f);
+  acc1 = alu20 * cast0 * ((alu21 * alu21 < 1.0f) ? fmaf(alu21, 0.6931472f, 1.0f) : 1.0f);
   float val2 = acc1;
   float other8 = other_lane(val2, 1);
   float alu22 = val2 + other8;

@@ -51,12 +51,12 @@ extern "C" __global__ void __launch_bounds__(32) r_64_32_32_32_32_4_4_4_4(float*
   float alu13 = fmaf(fmaf(0.00015475962f, alu12, 0.0013399613f), alu12, 0.009618006f);
   float alu14 = fmaf(fmaf(fmaf(alu13, alu12, 0.0555033f), alu12, 0.2402265f), alu12, 0.6931472f);
   int cast0 = bits_f32_i32(12582912.0f);
-  int alu15 = bits_f32_i32(alu11) - cast0;
+  int alu15 = (int)((unsigned int)bits_f32_i32(alu11) - (unsigned int)cast0);
   int alu16 = alu15 >> 1;
-  float alu17 = fmaf(alu12, alu14,
-      1.0f) * bits_i32_f32((alu16 + 127) << 23) * bits_i32_f32((alu15 - alu16 + 127) << 23);
+  float alu17 = fmaf(alu12, alu14, 1.0f) * bits_i32_f32((int)((unsigned int)(alu16 + 127) << 23u));
+  float cast1 = bits_i32_f32((int)(((unsigned int)alu15 - (unsigned int)alu16 + 127u) << 23u));
   float alu18 = fmaf(alu7, 1.925963e-8f, fmaf(alu7, 1.442695f, -alu8));
-  row0[0] = alu17 * ((alu18 * alu18 < 1.0f) ? fmaf(alu18, 0.6931472f, 1.0f) : 1.0f);
+  row0[0] = alu17 * cast1 * ((alu18 * alu18 < 1.0f) ? fmaf(alu18, 0.6931472f, 1.0f) : 1.0f);
   float alu19 = val0[1] - alu6;
   float alu20 = alu19 * 1.442695f;
   float alu21 = (alu20 < (-154.0f)) ? (-154.0f) : alu20;
@@ -65,12 +65,12 @@ extern "C" __global__ void __launch_bounds__(32) r_64_32_32_32_32_4_4_4_4(float*
   float alu24 = alu22 - (alu23 - 12582912.0f);
   float alu25 = fmaf(fmaf(0.00015475962f, alu24, 0.0013399613f), alu24, 0.009618006f);
   float alu26 = fmaf(fmaf(fmaf(alu25, alu24, 0.0555033f), alu24, 0.2402265f), alu24, 0.6931472f);
-  int alu27 = bits_f32_i32(alu23) - cast0;
+  int alu27 = (int)((unsigned int)bits_f32_i32(alu23) - (unsigned int)cast0);
   int alu28 = alu27 >> 1;
-  float alu29 = fmaf(alu24, alu26,
-      1.0f) * bits_i32_f32((alu28 + 127) << 23) * bits_i32_f32((alu27 - alu28 + 127) << 23);
+  float alu29 = fmaf(alu24, alu26, 1.0f) * bits_i32_f32((int)((unsigned int)(alu28 + 127) << 23u));
+  float cast2 = bits_i32_f32((int)(((unsigned int)alu27 - (unsigned int)alu28 + 127u) << 23u));
   float alu30 = fmaf(alu19, 1.925963e-8f, fmaf(alu19, 1.442695f, -alu20));
-  row0[1] = alu29 * ((alu30 * alu30 < 1.0f) ? fmaf(alu30, 0.6931472f, 1.0f) : 1.0f);
+  row0[1] = alu29 * cast2 * ((alu30 * alu30 < 1.0f) ? fmaf(alu30, 0.6931472f, 1.0f) : 1.0f);
   float alu31 = val0[2] - alu6;
   float alu32 = alu31 * 1.442695f;
   float alu33 = (alu32 < (-154.0f)) ? (-154.0f) : alu32;
@@ -79,12 +79,12 @@ extern "C" __global__ void __launch_bounds__(32) r_64_32_32_32_32_4_4_4_4(float*
   float alu36 = alu34 - (alu35 - 12582912.0f);
   float alu37 = fmaf(fmaf(0.00015475962f, alu36, 0.0013399613f), alu36, 0.009618006f);
   float alu38 = fmaf(fmaf(fmaf(alu37, alu36, 0.0555033f), alu36, 0.2402265f), alu36, 0.6931472f);
-  int alu39 = bits_f32_i32(alu35) - cast0;
+  int alu39 = (int)((unsigned int)bits_f32_i32(alu35) - (unsigned int)cast0);
   int alu40 = alu39 >> 1;
-  float alu41 = fmaf(alu36, alu38,
-      1.0f) * bits_i32_f32((alu40 + 127) << 23) * bits_i32_f32((alu39 - alu40 + 127) << 23);
+  float alu41 = fmaf(alu36, alu38, 1.0f) * bits_i32_f32((int)((unsigned int)(alu40 + 127) << 23u));
+  float cast3 = bits_i32_f32((int)(((unsigned int)alu39 - (unsigned int)alu40 + 127u) << 23u));
   float alu42 = fmaf(alu31, 1.925963e-8f, fmaf(alu31, 1.442695f, -alu32));
-  row0[2] = alu41 * ((alu42 * alu42 < 1.0f) ? fmaf(alu42, 0.6931472f, 1.0f) : 1.0f);
+  row0[2] = alu41 * cast3 * ((alu42 * alu42 < 1.0f) ? fmaf(alu42, 0.6931472f, 1.0f) : 1.0f);
   float alu43 = val0[3] - alu6;
   float alu44 = alu43 * 1.442695f;
   float alu45 = (alu44 < (-154.0f)) ? (-154.0f) : alu44;
@@ -93,12 +93,12 @@ extern "C" __global__ void __launch_bounds__(32) r_64_32_32_32_32_4_4_4_4(float*
   float alu48 = alu46 - (alu47 - 12582912.0f);
   float alu49 = fmaf(fmaf(0.00015475962f, alu48, 0.0013399613f), alu48, 0.009618006f);
   float alu50 = fmaf(fmaf(fmaf(alu49, alu48, 0.0555033f), alu48, 0.2402265f), alu48, 0.6931472f);
-  int alu51 = bits_f32_i32(alu47) - cast0;
+  int alu51 = (int)((unsigned int)bits_f32_i32(alu47) - (unsigned int)cast0);
   int alu52 = alu51 >> 1;
-  float alu53 = fmaf(alu48, alu50,
-      1.0f) * bits_i32_f32((alu52 + 127) << 23) * bits_i32_f32((alu51 - alu52 + 127) << 23);
+  float alu53 = fmaf(alu48, alu50, 1.0f) * bits_i32_f32((int)((unsigned int)(alu52 + 127) << 23u));
+  float cast4 = bits_i32_f32((int)(((unsigned int)alu51 - (unsigned int)alu52 + 127u) << 23u));
   float alu54 = fmaf(alu43, 1.925963e-8f, fmaf(alu43, 1.442695f, -alu44));
-  row0[3] = alu53 * ((alu54 * alu54 < 1.0f) ? fmaf(alu54, 0.6931472f, 1.0f) : 1.0f);
+  row0[3] = alu53 * cast4 * ((alu54 * alu54 < 1.0f) ? fmaf(alu54, 0.6931472f, 1.0f) : 1.0f);
   float val1 = row0[0];
   float val2 = row0[1];
   float val3 = row0[2];

@@ -53,29 +53,29 @@ void r_2_16_2_16_16_16_16_16_16_16_16_2(device float* data0 [[buffer(0)]],
   float alu15 = alu13 - (alu14 - 12582912.0f);
   float alu16 = fma(fma(0.00015475962f, alu15, 0.0013399613f), alu15, 0.009618006f);
   float alu17 = fma(fma(fma(alu16, alu15, 0.0555033f), alu15, 0.2402265f), alu15, 0.6931472f);
-  int alu18 = as_type<int>(alu14) - as_type<int>(12582912.0f);
+  int alu18 = (int)((uint)as_type<int>(alu14) - (uint)as_type<int>(12582912.0f));
   int alu19 = alu18 >> 1;
-  float alu20 = fma(alu15, alu17,
-      1.0f) * as_type<float>((alu19 + 127) << 23) * as_type<float>((alu18 - alu19 + 127) << 23);
-  float alu21 = fma(alu10, 1.925963e-8f, fma(alu10, 1.442695f, -alu11));
-  acc1 = alu20 * ((alu21 * alu21 < 1.0f) ? fma(alu21, 0.6931472f, 1.0f) : 1.0f);
+  float alu20 = fma(alu15, alu17, 1.0f) * as_type<float>((int)((uint)(alu19 + 127) << 23u));
+  float alu21 = alu20 * as_type<float>((int)(((uint)alu18 - (uint)alu19 + 127u) << 23u));
+  float alu22 = fma(alu10, 1.925963e-8f, fma(alu10, 1.442695f, -alu11));
+  acc1 = alu21 * ((alu22 * alu22 < 1.0f) ? fma(alu22, 0.6931472f, 1.0f) : 1.0f);
   float val2 = acc1;
   float other8 = simd_shuffle_xor(val2, ushort(1));
-  float alu22 = val2 + other8;
-  float other9 = simd_shuffle_xor(alu22, ushort(2));
-  float alu23 = alu22 + other9;
-  float other10 = simd_shuffle_xor(alu23, ushort(4));
-  float alu24 = alu23 + other10;
-  float other11 = simd_shuffle_xor(alu24, ushort(8));
-  shared0[lidx0] = val2 / (alu24 + other11);
+  float alu23 = val2 + other8;
+  float other9 = simd_shuffle_xor(alu23, ushort(2));
+  float alu24 = alu23 + other9;
+  float other10 = simd_shuffle_xor(alu24, ushort(4));
+  float alu25 = alu24 + other10;
+  float other11 = simd_shuffle_xor(alu25, ushort(8));
+  shared0[lidx0] = val2 / (alu25 + other11);
   threadgroup_barrier(mem_flags::mem_threadgroup);
   for (int ridx2 = 0; ridx2 < 2; ridx2++) {
     acc4 = 0.0f;
-    int alu25 = ridx2 * 16 + lidx0;
-    int alu26 = alu0 + alu25;
+    int alu26 = ridx2 * 16 + lidx0;
+    int alu27 = alu0 + alu26;
     for (int ridx10 = 0; ridx10 < 16; ridx10++) {
-      acc4 = fma(shared0[ridx10], data3[alu26 + ridx10 * 32], acc4);
+      acc4 = fma(shared0[ridx10], data3[alu27 + ridx10 * 32], acc4);
     }
-    data0[alu1 + alu25] = acc4;
+    data0[alu1 + alu26] = acc4;
   }
 }

@@ -8,6 +8,6 @@ void E_3_4(device float* data0 [[buffer(0)]], device const int* data1 [[buffer(1
   int lidx0 = int(item.x);
   int lidx1 = int(item.y);
   int val0 = data1[lidx1];
-  int alu0 = (val0 < 0) ? val0 + 5 : val0;
-  data0[lidx1 * 4 + lidx0] = ((-1) < alu0 & (alu0 < 5)) ? data2[lidx0 + alu0 * 4] : 0.0f;
+  int alu0 = (val0 < 0) ? (int)((uint)val0 + 5u) : val0;
+  data0[lidx1 * 4 + lidx0] = ((-1) < alu0 & (alu0 < 5)) ? data2[(int)((uint)lidx0 + (uint)alu0 * 4u)] : 0.0f;
 }

@@ -19,5 +19,5 @@ void E_64(device long* data0 [[buffer(0)]], device const long* data1 [[buffer(1)
     device const long* data2 [[buffer(2)]], uint3 group [[threadgroup_position_in_grid]],
     uint3 item [[thread_position_in_threadgroup]]) {
   int lidx0 = int(item.x);
-  data0[lidx0] = data1[lidx0] * 3l - data2[lidx0];
+  data0[lidx0] = (long)((ulong)data1[lidx0] * 3ul - (ulong)data2[lidx0]);
 }

@@ -56,8 +56,8 @@ void E_64(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(
   float alu36 = fma(fma(2.4547719e-5f, alu33, (-0.0013888302f)), alu33, 0.041666664f);
   float alu37 = fma(alu25, (-1.7151245e-15f), fma(alu25, (-4.371139e-8f), -alu27));
   float alu38 = alu28 - alu26;
-  float alu39 = (float)(cast5 - i64_from_f32(cast6)) * 2.1684043e-19f * 1.5707964f;
-  float alu40 = alu29 * (-4.371139e-8f) + alu39 + fma(alu29, 1.5707964f, alu31);
+  float alu39 = (float)(long)((ulong)cast5 - (ulong)i64_from_f32(cast6)) * 2.1684043e-19f;
+  float alu40 = alu29 * (-4.371139e-8f) + alu39 * 1.5707964f + fma(alu29, 1.5707964f, alu31);
   float alu41 = alu1 ? alu37 + (alu26 - (alu28 - alu38) + (alu27 - alu38)) : (alu3 ? -alu40 : alu40);
   float alu42 = 1.0f - alu35 - alu34 + fma(alu36 * alu33, alu33, -(alu32 * alu41));
   float alu43 = fma(fma(2.7249612e-6f, alu33, (-0.00019840084f)), alu33, 0.008333332f);

@@ -58,10 +58,10 @@ __kernel __attribute__((reqd_work_group_size(16, 1,
   float alu11 = fma(fma(fma(alu10, alu9, 0.0555033f), alu9, 0.2402265f), alu9, 0.6931472f);
   uint alu12 = as_uint(alu8) - as_uint(12582912.0f);
   int alu13 = as_int(alu12) >> 1;
-  float alu14 = fma(alu9, alu11,
-      1.0f) * as_float((alu13 + 127) << 23) * as_float(as_int(alu12 - as_uint(alu13) + 127u) << 23);
+  float alu14 = fma(alu9, alu11, 1.0f) * as_float((int)((uint)(alu13 + 127) << 23u));
+  float cast0 = as_float((int)((uint)as_int(alu12 - as_uint(alu13) + 127u) << 23u));
   float alu15 = fma(alu4, 1.925963e-8f, fma(alu4, 1.442695f, -alu5));
-  acc1 = alu14 * ((alu15 * alu15 < 1.0f) ? fma(alu15, 0.6931472f, 1.0f) : 1.0f);
+  acc1 = alu14 * cast0 * ((alu15 * alu15 < 1.0f) ? fma(alu15, 0.6931472f, 1.0f) : 1.0f);
   float val1 = acc1;
   shared3[lidx0] = val1;
   barrier(CLK_LOCAL_MEM_FENCE);

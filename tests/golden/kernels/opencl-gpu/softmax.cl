@@ -48,10 +48,10 @@ __kernel __attribute__((reqd_work_group_size(32, 1,
   uint cast0 = as_uint(12582912.0f);
   uint alu12 = as_uint(alu8) - cast0;
   int alu13 = as_int(alu12) >> 1;
-  float alu14 = fma(alu9, alu11,
-      1.0f) * as_float((alu13 + 127) << 23) * as_float(as_int(alu12 - as_uint(alu13) + 127u) << 23);
+  float alu14 = fma(alu9, alu11, 1.0f) * as_float((int)((uint)(alu13 + 127) << 23u));
+  float cast1 = as_float((int)((uint)as_int(alu12 - as_uint(alu13) + 127u) << 23u));
   float alu15 = fma(alu4, 1.925963e-8f, fma(alu4, 1.442695f, -alu5));
-  row0[0] = alu14 * ((alu15 * alu15 < 1.0f) ? fma(alu15, 0.6931472f, 1.0f) : 1.0f);
+  row0[0] = alu14 * cast1 * ((alu15 * alu15 < 1.0f) ? fma(alu15, 0.6931472f, 1.0f) : 1.0f);
   float alu16 = val0.s1 - val1;
   float alu17 = alu16 * 1.442695f;
   float alu18 = (alu17 < (-154.0f)) ? (-154.0f) : alu17;
@@ -62,10 +62,10 @@ __kernel __attribute__((reqd_work_group_size(32, 1,
   float alu23 = fma(fma(fma(alu22, alu21, 0.0555033f), alu21, 0.2402265f), alu21, 0.6931472f);
   uint alu24 = as_uint(alu20) - cast0;
   int alu25 = as_int(alu24) >> 1;
-  float alu26 = fma(alu21, alu23,
-      1.0f) * as_float((alu25 + 127) << 23) * as_float(as_int(alu24 - as_uint(alu25) + 127u) << 23);
+  float alu26 = fma(alu21, alu23, 1.0f) * as_float((int)((uint)(alu25 + 127) << 23u));
+  float cast2 = as_float((int)((uint)as_int(alu24 - as_uint(alu25) + 127u) << 23u));
   float alu27 = fma(alu16, 1.925963e-8f, fma(alu16, 1.442695f, -alu17));
-  row0[1] = alu26 * ((alu27 * alu27 < 1.0f) ? fma(alu27, 0.6931472f, 1.0f) : 1.0f);
+  row0[1] = alu26 * cast2 * ((alu27 * alu27 < 1.0f) ? fma(alu27, 0.6931472f, 1.0f) : 1.0f);
   float alu28 = val0.s2 - val1;
   float alu29 = alu28 * 1.442695f;
   float alu30 = (alu29 < (-154.0f)) ? (-154.0f) : alu29;
@@ -76,10 +76,10 @@ __kernel __attribute__((reqd_work_group_size(32, 1,
   float alu35 = fma(fma(fma(alu34, alu33, 0.0555033f), alu33, 0.2402265f), alu33, 0.6931472f);
   uint alu36 = as_uint(alu32) - cast0;
   int alu37 = as_int(alu36) >> 1;
-  float alu38 = fma(alu33, alu35,
-      1.0f) * as_float((alu37 + 127) << 23) * as_float(as_int(alu36 - as_uint(alu37) + 127u) << 23);
+  float alu38 = fma(alu33, alu35, 1.0f) * as_float((int)((uint)(alu37 + 127) << 23u));
+  float cast3 = as_float((int)((uint)as_int(alu36 - as_uint(alu37) + 127u) << 23u));
   float alu39 = fma(alu28, 1.925963e-8f, fma(alu28, 1.442695f, -alu29));
-  row0[2] = alu38 * ((alu39 * alu39 < 1.0f) ? fma(alu39, 0.6931472f, 1.0f) : 1.0f);
+  row0[2] = alu38 * cast3 * ((alu39 * alu39 < 1.0f) ? fma(alu39, 0.6931472f, 1.0f) : 1.0f);
   float alu40 = val0.s3 - val1;
   float alu41 = alu40 * 1.442695f;
   float alu42 = (alu41 < (-154.0f)) ? (-154.0f) : alu41;
@@ -90,10 +90,10 @@ __kernel __attribute__((reqd_work_group_size(32, 1,
   float alu47 = fma(fma(fma(alu46, alu45, 0.0555033f), alu45, 0.2402265f), alu45, 0.6931472f);
   uint alu48 = as_uint(alu44) - cast0;
   int alu49 = as_int(alu48) >> 1;
-  float alu50 = fma(alu45, alu47,
-      1.0f) * as_float((alu49 + 127) << 23) * as_float(as_int(alu48 - as_uint(alu49) + 127u) << 23);
+  float alu50 = fma(alu45, alu47, 1.0f) * as_float((int)((uint)(alu49 + 127) << 23u));
+  float cast4 = as_float((int)((uint)as_int(alu48 - as_uint(alu49) + 127u) << 23u));
   float alu51 = fma(alu40, 1.925963e-8f, fma(alu40, 1.442695f, -alu41));
-  row0[3] = alu50 * ((alu51 * alu51 < 1.0f) ? fma(alu51, 0.6931472f, 1.0f) : 1.0f);
+  row0[3] = alu50 * cast4 * ((alu51 * alu51 < 1.0f) ? fma(alu51, 0.6931472f, 1.0f) : 1.0f);
   float val2 = row0[0];
   float val3 = row0[1];
   float val4 = row0[2];

@@ -44,10 +44,10 @@ __kernel __attribute__((reqd_work_group_size(16, 2,
     float alu10 = fma(fma(fma(alu9, alu8, 0.0555033f), alu8, 0.2402265f), alu8, 0.6931472f);
     uint alu11 = as_uint(alu7) - cast0;
     int alu12 = as_int(alu11) >> 1;
-    float alu13 = fma(alu8, alu10,
-        1.0f) * as_float((alu12 + 127) << 23) * as_float(as_int(alu11 - as_uint(alu12) + 127u) << 23);
+    float alu13 = fma(alu8, alu10, 1.0f) * as_float((int)((uint)(alu12 + 127) << 23u));
+    float cast1 = as_float((int)((uint)as_int(alu11 - as_uint(alu12) + 127u) << 23u));
     float alu14 = fma(alu3, 1.925963e-8f, fma(alu3, 1.442695f, -alu4));
-    row1[ridx4] = alu13 * ((alu14 * alu14 < 1.0f) ? fma(alu14, 0.6931472f, 1.0f) : 1.0f);
+    row1[ridx4] = alu13 * cast1 * ((alu14 * alu14 < 1.0f) ? fma(alu14, 0.6931472f, 1.0f) : 1.0f);
   }
   acc5 = 0.0f;
   for (int ridx9 = 0; ridx9 < 16; ridx9++) {

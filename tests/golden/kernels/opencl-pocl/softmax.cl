@@ -28,10 +28,10 @@ __kernel __attribute__((reqd_work_group_size(64, 1,
     float alu8 = fma(fma(fma(alu7, alu6, 0.0555033f), alu6, 0.2402265f), alu6, 0.6931472f);
     uint alu9 = as_uint(alu5) - cast0;
     int alu10 = as_int(alu9) >> 1;
-    float alu11 = fma(alu6, alu8,
-        1.0f) * as_float((alu10 + 127) << 23) * as_float(as_int(alu9 - as_uint(alu10) + 127u) << 23);
+    float alu11 = fma(alu6, alu8, 1.0f) * as_float((int)((uint)(alu10 + 127) << 23u));
+    float cast1 = as_float((int)((uint)as_int(alu9 - as_uint(alu10) + 127u) << 23u));
     float alu12 = fma(alu1, 1.925963e-8f, fma(alu1, 1.442695f, -alu2));
-    row0[ridx2] = alu11 * ((alu12 * alu12 < 1.0f) ? fma(alu12, 0.6931472f, 1.0f) : 1.0f);
+    row0[ridx2] = alu11 * cast1 * ((alu12 * alu12 < 1.0f) ? fma(alu12, 0.6931472f, 1.0f) : 1.0f);
   }
   acc2 = 0.0f;
   for (int ridx4 = 0; ridx4 < 128; ridx4++) {

@@ -239,6 +239,8 @@ def test_arrays_of_the_standard_come_back_as_arrays():
 
 def test_bits_share_the_memory_of_their_numbers():
     x = Tensor([[1.0, 2.0], [3.0, 4.0]]).realize()
+    if x._memory(None).copied:
+        pytest.skip("the host does not see the memory of the default device")
     bits = x.bitcast("int32").T
     seen = np.from_dlpack(bits)
     assert np.asarray(bits, copy=False).tolist() == seen.tolist() == bits.tolist()
