@@ -12,6 +12,7 @@ EXPRESSIONS = {
     "plugins/cpu_clang/weft_cpu_clang/memory_limit.py": "reads files of the system",
     "plugins/cpu_clang/weft_cpu_clang/cpu_quota.py": "reads files of the system",
     "plugins/cpu_clang/weft_cpu_clang/toolchain.py": "reads what a compiler says of itself",
+    "plugins/cuda/weft_cuda/defects.py": "reads what NVRTC hands to a defective assembler",
 }
 """Files that may use regular expressions, with the reason."""
 SOURCES = {"source", "sources", "src", "written", "rendered", "code"}

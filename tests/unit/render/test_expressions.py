@@ -136,23 +136,6 @@ def test_operations_that_are_not_native_are_refused():
             write(u, given={a: Expression("x")})
 
 
-def test_what_may_overflow_is_computed_in_unsigned_integers():
-    n = UOp.variable("n", 0, 50)
-    x = UOp(Ops.NOOP, dtypes.int32, (), "x")
-    given = {x: Expression("x"), n: Expression("n")}
-    assert write(n * 4 + 3, PLAIN_C, given, False) == "n * 4 + 3"
-    assert (
-        write(x.alu(Ops.ADD, n), PLAIN_C, given, False)
-        == "(int)((unsigned int)x + (unsigned int)n)"
-    )
-    product = x.alu(Ops.MUL, x).alu(Ops.SUB, x.const_like(3)).alu(Ops.NEG)
-    text = "(int)(-((unsigned int)x * (unsigned int)x - 3u))"
-    assert write(product, PLAIN_C, given, False) == text
-    shifted = x.alu(Ops.SHL, x.const_like(5))
-    assert write(shifted, PLAIN_C, given, False) == "(int)((unsigned int)x << 5u)"
-    assert write(product, PLAIN_C, given) == "-(x * x - 3)"
-
-
 def test_use_before_definition_is_refused():
     writer = Expressions(PLAIN_C, Helpers(PLAIN_C))
     a, b, *_ = NAMES
