@@ -180,16 +180,15 @@ def clear_plans() -> None:
 
 def _launch_key(node: UOp, depth: int) -> LaunchKey | None:
     """The launch key of a tree; None for trees without plans."""
-    try:
-        return node._launch_key  # type: ignore[attr-defined, no-any-return]
-    except AttributeError:
-        pass
     op = node.op
     leaves: tuple[UOp, ...] = ()
     if op is Ops.BUFFER:
         number = _number_of_buffer(node)
-        # no memo: the node would hold itself
         return None if number is None else (number, (node,), _ONE_LEAF)
+    try:
+        return node._launch_key  # type: ignore[attr-defined, no-any-return]
+    except AttributeError:
+        pass
     if op in _ENDS:
         number = _number(node)
     elif op in _COMPUTED and depth < _MOST_DEPTH and (node.arg is None or is_plain(node.arg)):
@@ -218,11 +217,18 @@ def _launch_key(node: UOp, depth: int) -> LaunchKey | None:
 
 
 def _number_of_buffer(node: UOp) -> int | None:
-    """The number of a BUFFER, equal for memory of equal size, dtype and device."""
+    """The number of a BUFFER, equal for memory of equal size, dtype and device. It is kept in the
+    slot of launch keys: a whole key would hold the node itself."""
+    try:
+        return node._launch_key  # type: ignore[attr-defined, no-any-return]
+    except AttributeError:
+        pass
     device = node.src[0].arg
-    if device.__class__ is not str:
-        return None
-    return _number((Ops.BUFFER, node.dtype, node.arg, device))
+    number = None
+    if device.__class__ is str:
+        number = _number((Ops.BUFFER, node.dtype, node.arg, device))
+    _set_key(node, number)
+    return number
 
 
 def _number(row: Any) -> int:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from contextvars import ContextVar, Token
 from functools import wraps
+from types import CodeType
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar
 
 from weft.base.arguments import flag
@@ -53,7 +54,8 @@ _COMPUTES = GroupOp.ALU | {Ops.REDUCE_AXIS}
 
 _set_meta = memo_slot("meta")
 _kind_of_file: dict[str, int] = {}
-_metadata: dict[tuple[str, str, int], Metadata] = {}
+_metadata: dict[tuple[str, int, int], tuple[Metadata, CodeType]] = {}
+_read_tracing, _read_checking = settings.getter("TRACEMETA"), settings.getter("CHECK")
 _grad_enabled: ContextVar[bool] = ContextVar("weft_grad_enabled", default=True)
 
 
@@ -168,14 +170,14 @@ def provenance(depth: int = 1) -> Metadata:
         frame = frame.f_back
     else:
         return Metadata(name)
-    line = frame.f_lineno
-    known = _metadata.get((name, filename, line))
+    place = name, id(code), frame.f_lasti  # the line takes longer to find
+    known = _metadata.get(place)
     if known is None:
         if len(_metadata) > 8192:
             _metadata.clear()
-        known = Metadata(name, (filename, line, code.co_name))
-        _metadata[(name, filename, line)] = known
-    return known
+        made = Metadata(name, (filename, frame.f_lineno, code.co_name))
+        known = _metadata[place] = made, code  # the code lives: no other one gets its id
+    return known[0]
 
 
 def named_after(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
@@ -193,7 +195,7 @@ def record(op: Ops, dtype: DType, src: tuple[UOp, ...], arg: Any = None) -> UOp:
     if any_images() and op in _COMPUTES:
         dtype, src = read_as(dtype), tuple([_read(source) for source in src])
     node = UOp(op, dtype, src, arg)
-    if settings.TRACEMETA or settings.CHECK:
+    if _read_tracing() or _read_checking():
         _set_meta(node, provenance())
     return node
 

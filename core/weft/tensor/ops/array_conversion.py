@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     import numpy
 
 
+_COMPUTATIONS = GroupOp.ALU | {Ops.CAST, Ops.REDUCE_AXIS}
+
+
 class ArrayConversionMixin(TensorBase):
     """Methods that compute and hand out."""
 
@@ -208,15 +211,20 @@ class ArrayConversionMixin(TensorBase):
         >>> Tensor([1.0, 2.0]).sum().item()
         3.0
         """
-        if any(isinstance(s, UOp) for s in self.shape):
+        shape = self._uop.shape
+        if any([size.__class__ is not int for size in shape]):
             return self._settled().item()
-        if self.numel() != 1:
+        if shape and self.numel() != 1:
             raise ShapeError(
                 "item is of one element",
                 asked=f"item() of shape {self.shape}",
                 because=f"it has {self.numel()} elements",
                 try_="x.tolist(), or x[...] for one of them",
             )
+        if _is_computed(self._uop) and recording() is None:
+            device = self._uop.device
+            if device.__class__ is str and registry.capabilities(device).compute is not None:
+                self.realize()
         found = self._element_at_hand()
         if found:
             return found[0]
@@ -238,7 +246,7 @@ def _is_computed(node: UOp) -> bool:
     """Whether this is the whole of what one computation gives, and no part or view of it."""
     while node.op is Ops.RESHAPE:
         node = node.src[0]
-    return node.op in GroupOp.ALU or node.op in (Ops.CAST, Ops.REDUCE_AXIS)
+    return node.op in _COMPUTATIONS
 
 
 def _is_read_elsewhere(node: UOp) -> bool:

@@ -205,9 +205,16 @@ class InteropMixin(TensorBase):
             return x if device is None else x.to(device)
         taken = dlpack.take(x, copy)
         where = registry.placement(device)
+        if taken.dtype.is_complex:
+            return cls._complex_class._over(cls._of_memory(dlpack.parts_of(taken), where, copy))
+        return cls._of_memory(taken, where, copy)
+
+    @classmethod
+    def _of_memory(cls, taken: dlpack.Taken, where: Any, copy: bool | None) -> Self:
+        """A tensor over the memory of another library, or of a copy of it."""
         kind, shape = taken.dtype, taken.shape
         if prod(shape) == 0:
-            return cls.empty(*shape, dtype=kind, device=device)
+            return cls.empty(*shape, dtype=kind, device=where)
         if not copy and taken.in_order and isinstance(where, str):
             node = dlpack.node_over(taken, where)
             if node is not None:
@@ -234,7 +241,8 @@ class InteropMixin(TensorBase):
             return ()
         if isinstance(base.dtype, ImageDType):
             return ()
-        buffer, tracked = binding.realized(base), self._uop.st
+        whole = base.arg == 1 and _is_reshaped(self._uop, base)
+        buffer, tracked = binding.realized(base), base.st if whole else self._uop.st
         if not isinstance(buffer, Buffer) or tracked is None or len(tracked.views) != 1:
             return ()
         view, capabilities = tracked.views[0], registry.capabilities(buffer.device)
@@ -307,6 +315,13 @@ class InteropMixin(TensorBase):
         if self._requires_grad:
             rows["gradient"] = "none yet" if self.grad is None else "accumulated"
         return rows
+
+
+def _is_reshaped(node: UOp, base: UOp) -> bool:
+    """Whether a node is its base, reshaped or as it is."""
+    while node.op is Ops.RESHAPE:
+        node = node.src[0]
+    return node is base
 
 
 def _state(node: UOp) -> str:

@@ -28,6 +28,12 @@ from weft.uop import Ops, UOp, memo_slot
 SCALARS = frozenset({Ops.CONST, Ops.DEFINE_VAR, Ops.BIND})
 _KEPT = frozenset({Ops.EXP2, Ops.LOG2, Ops.RECIP})  # in float32 under autocast
 _PYTHON_NUMBERS = frozenset({bool, int, float})
+# by class of a Python number the dtypes that it does not change
+_KEPT_BESIDE = {
+    float: frozenset(dtypes.floats),
+    int: frozenset(dtypes.floats) | frozenset(dtypes.ints),
+    bool: frozenset(dtypes.floats) | frozenset(dtypes.ints) | {dtypes.bool},
+}
 
 _set_shape = memo_slot("_shape")
 _set_device = memo_slot("_device")
@@ -226,6 +232,13 @@ class OperatorsMixin(TensorBase):
                 if device == b.device and b.op is not Ops.CONST:
                     node = record(op, kind, (b, a) if reverse else (a, b))
                     return self._wrap_with(known_facts(node, shape, device), other)
+        elif other.__class__ in _PYTHON_NUMBERS and dtype is None:
+            a = self._uop
+            kind = a.dtype
+            if kind in _KEPT_BESIDE[other.__class__] and a.op not in SCALARS:
+                b = number_node(kind, other)
+                node = record(op, kind, (b, a) if reverse else (a, b))
+                return self._wrap(known_facts(node, a.shape, a.device))
         a, b, second = self._pair(other, dtype)
         like = b if a.op is Ops.CONST or a.device is None else a
         if reverse:

@@ -15,7 +15,7 @@ from weft.base.promotion import least_upper_float, sum_acc_dtype, sum_dtype
 from weft.base.sequences import prod
 from weft.tensor.autocast import answered_in
 from weft.tensor.ops import prefix_scans, statistics
-from weft.tensor.ops.operators import cast_node
+from weft.tensor.ops.operators import cast_node, known_facts
 from weft.tensor.ops.prefix_scans import accumulator
 from weft.tensor.protocol import TensorBase, record
 from weft.tensor.types import Axes, DTypeLike
@@ -30,15 +30,18 @@ class ReduceMixin(TensorBase):
     __slots__ = ()
 
     def _reduce(self, op: Ops, axis: Any, keepdim: bool) -> Any:
-        axes = tuple(sorted(self._resolve_dims(axis)))
         u = self._uop
-        shape = u.shape
+        shape, device = u.shape, u.device
+        axes = tuple(range(len(shape))) if axis is None else tuple(sorted(self._resolve_dims(axis)))
         # an axis of size one is reduced already
-        moved = tuple(a for a in axes if not (isinstance(shape[a], int) and shape[a] == 1))
-        node = record(Ops.REDUCE_AXIS, u.dtype, (u,), Reduce(op, moved)) if moved else u
+        moved = tuple([a for a in axes if shape[a].__class__ is not int or shape[a] != 1])
+        node = u
+        if moved:
+            node = record(Ops.REDUCE_AXIS, u.dtype, (u,), Reduce(op, moved))
+            known_facts(node, tuple([1 if i in moved else s for i, s in enumerate(shape)]), device)
         if not keepdim and axes:
-            rest = tuple(s for i, s in enumerate(shape) if i not in axes)
-            node = record(Ops.RESHAPE, u.dtype, (node,), rest)
+            rest = tuple([s for i, s in enumerate(shape) if i not in axes])
+            node = known_facts(record(Ops.RESHAPE, u.dtype, (node,), rest), rest, device)
         return self._wrap(node)
 
     def sum(
@@ -58,7 +61,8 @@ class ReduceMixin(TensorBase):
         """
         own = self._uop.dtype
         wide = accumulator(own) if dtype is None else to_dtype(dtype)
-        total = self._wrap(cast_node(self._uop, wide))._reduce(Ops.ADD, axis, keepdim)
+        summed = self if wide is own else self._wrap(cast_node(self._uop, wide))
+        total = summed._reduce(Ops.ADD, axis, keepdim)
         if wide is own or dtype is not None or not dtypes.is_float(own):
             return total
         return total.cast(answered_in(own))
