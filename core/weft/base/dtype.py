@@ -51,6 +51,10 @@ def _floating(
     return _element(name, priority, size, fmt, -high, high)
 
 
+def _complex(name: str, priority: int, size: int) -> DType:
+    return _element(name, priority, size, None, complex(-math.inf), complex(math.inf))
+
+
 class _Dtypes(type):
     """The metaclass of `dtypes`: its default float follows the setting."""
 
@@ -111,6 +115,29 @@ def is_unsigned(dtype: DType) -> bool:
     (True, False)
     """
     return dtype._scalar in _UINTS
+
+
+def is_complex(dtype: DType) -> bool:
+    """True for the dtypes of complex numbers.
+
+    >>> dtypes.is_complex(dtypes.complex64), dtypes.is_complex(dtypes.float)
+    (True, False)
+    """
+    return dtype._scalar in _PARTS
+
+
+def real_dtype(dtype: DType) -> DType:
+    """The dtype of the real and the imaginary part; of any other dtype itself."""
+    return _PARTS.get(dtype, dtype)
+
+
+def complex_dtype(dtype: DType) -> DType:
+    """The complex dtype with parts that hold `dtype`: complex128 for float64, else complex64."""
+    if dtype in _PARTS:
+        return dtype
+    if not is_float(dtype):
+        dtype = dtypes.default_float
+    return dtypes.complex128 if dtype is dtypes.float64 else dtypes.complex64
 
 
 def is_bool(dtype: DType) -> bool:
@@ -178,12 +205,13 @@ def highest(dtype: DType) -> Any:
 
 
 def fields() -> dict[str, DType]:
-    """Every dtype of elements by each of its names here, so that "float32" and "float" are one.
+    """Every real dtype by each of its names here, so that "float32" and "float" are one.
 
     >>> dtypes.fields()["float32"], dtypes.fields()["half"]
     (dtypes.float, dtypes.half)
     """
     named = {name: dtype for name, dtype in _by_name.items() if hasattr(dtypes, name)}
+    named = {name: dtype for name, dtype in named.items() if not is_complex(dtype)}
     del named["void"]
     return named
 
@@ -260,9 +288,9 @@ def to_dtype(given: Any) -> DType:
     """The dtype that `given` means.
 
     Takes a DType; a name, in any case ("float32", "half", "uchar", NumPy's "f4" and "single",
-    "torch.float32"); the Python types bool, int and float (they mean the defaults); a NumPy dtype
-    or scalar type, those of ml_dtypes included; a dtype of PyTorch or JAX. DTypeError for the
-    rest, and for foreign byte order.
+    "torch.float32"); the Python types bool, int, float and complex (they mean the defaults); a
+    NumPy dtype or scalar type, those of ml_dtypes included; a dtype of PyTorch or JAX. DTypeError
+    for the rest, and for foreign byte order.
 
     >>> dtypes.to_dtype("float32"), dtypes.to_dtype("half"), dtypes.to_dtype(bool)
     (dtypes.float, dtypes.half, dtypes.bool)
@@ -276,6 +304,8 @@ def to_dtype(given: Any) -> DType:
     # by identity: a NumPy dtype equals the Python type of its kind
     if given is bool or given is int or given is float:
         return from_py(given())
+    if given is complex:
+        return complex_dtype(dtypes.default_float)
     if type(given).__name__ == "dtype" and type(given).__module__ == "torch":
         return _named(str(given))
     # a NumPy type implies that NumPy is imported; this layer never imports it
@@ -300,7 +330,7 @@ def to_dtype(given: Any) -> DType:
     raise UnknownDType(
         f"no dtype is called {shown(given)}",
         asked=f"a dtype for {shown(given)}",
-        try_="one of " + ", ".join(d.name for d in dtypes.all),
+        try_="one of " + ", ".join(d.name for d in (*dtypes.all, *dtypes.complexes)),
     )
 
 
@@ -319,11 +349,19 @@ def _named(given: str) -> DType:
 
 
 def element_dtype(given: Any) -> DType:
-    """The dtype that `given` means, of the elements of a tensor: a scalar, or an image.
+    """The dtype that `given` means, of the elements of a node: a real scalar, or an image.
 
-    DTypeError for what `to_dtype` does not know, and for vectors, pointers and void.
+    DTypeError for what `to_dtype` does not know, and for vectors, pointers and void; and for
+    complex dtypes, since a complex tensor is a graph of real numbers.
     """
     dtype = to_dtype(given)
+    if dtype in _PARTS:
+        raise DTypeError(
+            "this is not for complex numbers",
+            asked=f"elements of {dtype!r}",
+            because="the elements of a graph are real",
+            try_="weft.complex(real, imag), or x.cast(dtype) of what was made of real numbers",
+        )
     scalar = dtype.count == 1 and dtype.itemsize > 0 and dtype.base is dtype
     if scalar or (isinstance(dtype, ImageDType) and dtype.count == 1):
         return dtype
@@ -345,7 +383,7 @@ def _unknown(name: str, asked: str) -> UnknownDType:
         because="it is none of the names in dtypes.fields()",
         try_=" or ".join(map(repr, close))
         if close
-        else "one of " + ", ".join(d.name for d in dtypes.all),
+        else "one of " + ", ".join(d.name for d in (*dtypes.all, *dtypes.complexes)),
     )
 
 
@@ -387,6 +425,8 @@ class dtypes(metaclass=_Dtypes):
     bfloat16 = _floating("bfloat16", 12, 2, None)
     float32 = float = _floating("float", 13, 4, "f")
     float64 = double = _floating("double", 14, 8, "d")
+    complex64 = cfloat = _complex("complex64", 15, 8)
+    complex128 = cdouble = _complex("complex128", 16, 16)
 
     default_int: DType = int32
     floats = (fp8e4m3, fp8e5m2, float16, bfloat16, float32, float64)
@@ -394,11 +434,15 @@ class dtypes(metaclass=_Dtypes):
     sints = (int8, int16, int32, int64)
     ints = (*uints, *sints)
     all = (bool, *ints, *floats)
+    complexes = (complex64, complex128)
 
     is_float = staticmethod(is_float)
     is_int = staticmethod(is_int)
     is_unsigned = staticmethod(is_unsigned)
     is_bool = staticmethod(is_bool)
+    is_complex = staticmethod(is_complex)
+    real_dtype = staticmethod(real_dtype)
+    complex_dtype = staticmethod(complex_dtype)
     finfo = staticmethod(finfo)
     iinfo = staticmethod(iinfo)
     min = staticmethod(lowest)
@@ -417,6 +461,11 @@ for _name, _held in list(vars(dtypes).items()):
 
 # sets, since these questions are asked very often
 _FLOATS, _INTS, _UINTS = map(frozenset, (dtypes.floats, dtypes.ints, dtypes.uints))
+
+_PARTS: dict[DType, DType] = {
+    dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64,
+}  # fmt: skip
+"""The dtype of the parts of each complex dtype."""
 
 # Exponent bits, mantissa bits, and whether infinities exist.
 _FLOAT_LAYOUT: dict[DType, tuple[int, int, bool]] = {
@@ -445,5 +494,6 @@ _CODES: dict[str, DType] = {
     "byte": dtypes.int8, "ubyte": dtypes.uint8, "intc": dtypes.int32, "uintc": dtypes.uint32,
     "longlong": dtypes.int64, "ulonglong": dtypes.uint64, "int_": dtypes.int64,
     "intp": dtypes.int64, "uintp": dtypes.uint64, "single": dtypes.float32, "e": dtypes.float16,
-    "f": dtypes.float32, "d": dtypes.float64,
+    "f": dtypes.float32, "d": dtypes.float64, "c8": dtypes.complex64, "c16": dtypes.complex128,
+    "csingle": dtypes.complex64, "F": dtypes.complex64, "D": dtypes.complex128,
 }  # fmt: skip

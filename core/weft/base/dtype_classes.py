@@ -52,8 +52,8 @@ class DType:
     fmt: str | None
     count: int
     base: DType
-    min: bool | int | float
-    max: bool | int | float
+    min: bool | int | float | complex
+    max: bool | int | float | complex
     _scalar: DType
     _vectors: dict[int, DType]
 
@@ -78,12 +78,12 @@ class DType:
     @property
     def is_signed(self) -> bool:
         """Whether the elements may be below 0, by the name of PyTorch."""
-        return bool(self._scalar.min < 0)
+        return self.is_complex or bool(self._scalar.min < 0)  # type: ignore[operator]
 
     @property
     def is_complex(self) -> bool:
-        """False: there are no complex numbers."""
-        return False
+        """Whether the elements are complex numbers, by the name of PyTorch."""
+        return isinstance(self._scalar.max, complex)
 
     def scalar(self) -> DType:
         """The dtype of one lane."""

@@ -4,8 +4,8 @@ Also: implicit conversion.
 Arrays promote as the array API standard says; where it leaves a mix open, as PyTorch does: an
 integer with a float gives that float unwidened, two float formats of which neither holds the other
 give the least one that holds both, uint64 with a signed integer gives float32. Python scalars are
-weak: they change the kind (bool < int < float) and never the width. What is stored as an image
-counts as the floats that are read from it.
+weak: they change the kind (bool < int < float < complex) and never the width. What is stored as an
+image counts as the floats that are read from it.
 
 Each dtype knows its *uppers*, the dtypes that a mix with it may become. A mix becomes the lowest
 dtype that all its parts have as an upper, so neither order nor grouping of the parts matters.
@@ -37,9 +37,17 @@ def _build_uppers() -> dict[DType, frozenset[DType]]:
     uppers: dict[DType, frozenset[DType]] = {dtypes.bool: frozenset(dtypes.all), **_FLOAT_UPPERS}
     for place, dtype in enumerate(_SIGNED):
         uppers[dtype] = floats.union(_SIGNED[place:])
+    uppers[dtypes.bool] |= frozenset(dtypes.complexes)
     for place, dtype in enumerate(_UNSIGNED):
         # An unsigned integer fits the signed ones that are wider, not the one of its own width.
         uppers[dtype] = floats.union(_UNSIGNED[place:], _SIGNED[place + 1 :])
+    for dtype in dtypes.ints:
+        uppers[dtype] |= frozenset(dtypes.complexes)
+    for dtype in dtypes.floats:  # both parts hold the float
+        wide = {dtypes.complex128} if dtype is dtypes.float64 else set(dtypes.complexes)
+        uppers[dtype] = uppers[dtype] | wide
+    uppers[dtypes.complex64] = frozenset(dtypes.complexes)
+    uppers[dtypes.complex128] = frozenset((dtypes.complex128,))
     return uppers
 
 
@@ -100,16 +108,18 @@ def can_safe_cast(source: DType, target: DType) -> bool:
             return target.min <= source.min and source.max <= target.max
         # A float holds every integer of up to mantissa + 1 binary digits.
         digits = source.bitsize - (0 if dtypes.is_unsigned(source) else 1)
-        return digits <= dtypes.finfo(target).mantissa_bits + 1
-    return target in _FLOAT_UPPERS[source]
+        return digits <= dtypes.finfo(dtypes.real_dtype(target)).mantissa_bits + 1
+    if dtypes.is_complex(source):
+        return target in _UPPERS[source]
+    return dtypes.real_dtype(target) in _FLOAT_UPPERS[source]
 
 
 def sum_dtype(dtype: DType) -> DType:
     """The dtype of a sum or a product of elements of `dtype`, as in NumPy.
 
-    bool and signed integers -> int64; unsigned ones -> uint64; floats stay as they are.
+    bool and signed integers -> int64; unsigned ones -> uint64; others stay as they are.
     """
-    if dtypes.is_float(dtype):
+    if dtypes.is_float(dtype) or dtypes.is_complex(dtype):
         return read_as(dtype)
     return dtypes.uint64 if dtypes.is_unsigned(dtype) else dtypes.int64
 
@@ -128,7 +138,7 @@ def sum_acc_dtype(dtype: DType) -> DType:
 
 
 def promote_with_scalar(dtype: DType, scalar: object) -> DType:
-    """The dtype of an array of `dtype` mixed with a Python bool, int or float.
+    """The dtype of an array of `dtype` mixed with a Python bool, int, float or complex.
 
     The scalar is weak: it wins only where it is of a higher kind, and then with the dtype that
     `dtypes.from_py` gives it. DTypeError for anything that is not a Python number.
@@ -138,10 +148,14 @@ def promote_with_scalar(dtype: DType, scalar: object) -> DType:
         return read_as(dtype)
     if isinstance(scalar, int):
         return dtypes.from_py(scalar) if dtypes.is_bool(dtype) else least_upper_dtype(dtype)
+    if dtypes.is_complex(dtype) and isinstance(scalar, (float, complex)):
+        return dtype
     if isinstance(scalar, float):
         return least_upper_float(dtype)
+    if isinstance(scalar, complex):
+        return dtypes.complex_dtype(dtype)
     raise DTypeError(
         f"a {type(scalar).__name__} is not a Python number",
         asked=f"{dtype!r} with {scalar!r}",
-        because="only bool, int and float are weak scalars",
+        because="only bool, int, float and complex are weak scalars",
     )

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.functions import constants, defaults, defined, min_max
+from weft.functions import complex_numbers, constants, defaults, defined, min_max
+from weft.functions.complex_numbers import *
 from weft.functions.constants import *
 from weft.functions.defaults import *
 from weft.functions.defined import *
@@ -25,17 +26,17 @@ from weft.tensor import Tensor
 
 METHODS = """
     abs absolute acos acosh add addbmm addcdiv addcmul addmm addmv addr all allclose amax amin
-    aminmax any arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin argsort
+    aminmax angle any arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin argsort
     argwhere asin asinh atan atan2 atanh atleast_1d atleast_2d baddbmm bernoulli bincount
     bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor bmm
-    broadcast_to bucketize cdist ceil cholesky chunk clamp clamp_max clamp_min clip clone
+    broadcast_to bucketize cdist ceil cholesky chunk clamp clamp_max clamp_min clip clone conj
     copysign corrcoef cos cosh count_nonzero cov cross cumprod cumsum deg2rad det detach diag
     diagonal diff dist div divide dot dsplit eigh empty_like eq equal erf exp exp2 expm1 fix
     flatten flip fliplr flipud float_power floor floor_divide fmax fmin fmod frac full_like
     gather ge ger greater greater_equal gt heaviside histc hsplit hypot index_add index_copy
-    index_fill index_put index_select inner inv inverse is_floating_point isclose isfinite isin
-    isinf isnan isneginf isposinf kron kthvalue le lerp less less_equal log log10 log1p log2
-    logaddexp logaddexp2 logcumsumexp logdet logical_and logical_not logical_or logical_xor
+    index_fill index_put index_select inner inv inverse is_complex is_floating_point isclose
+    isfinite isin isinf isnan isneginf isposinf kron kthvalue le lerp less less_equal log log10
+    log1p log2 logaddexp logaddexp2 logcumsumexp logdet logical_and logical_not logical_or logical_xor
     logit logsumexp lt masked_fill masked_scatter masked_select matmul matrix_power maximum mean
     median minimum mm moveaxis movedim mul multinomial multiply mv nan_to_num nanmean nanmedian
     nanquantile nansum narrow ne neg negative nonzero norm not_equal numel ones_like outer
@@ -74,5 +75,11 @@ FUNCTIONS: dict[str, Any] = {
 }
 globals().update(FUNCTIONS)
 
-_others = [*constants.__all__, *defaults.__all__, *defined.__all__, *min_max.__all__]
+_others = [
+    *complex_numbers.__all__,
+    *constants.__all__,
+    *defaults.__all__,
+    *defined.__all__,
+    *min_max.__all__,
+]
 __all__ = sorted([*FUNCTIONS, *_others])  # pyright: ignore[reportUnsupportedDunderAll]

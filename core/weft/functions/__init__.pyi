@@ -30,6 +30,7 @@ __all__ = [
     "amax",
     "amin",
     "aminmax",
+    "angle",
     "any",
     "arange",
     "arccos",
@@ -72,8 +73,10 @@ __all__ = [
     "cartesian_prod",
     "cat",
     "cdist",
+    "cdouble",
     "ceil",
     "celu",
+    "cfloat",
     "cholesky",
     "chunk",
     "clamp",
@@ -82,8 +85,12 @@ __all__ = [
     "clip",
     "clone",
     "column_stack",
+    "complex",
+    "complex128",
+    "complex64",
     "concat",
     "concatenate",
+    "conj",
     "conv1d",
     "conv2d",
     "conv3d",
@@ -169,6 +176,7 @@ __all__ = [
     "hstack",
     "hypot",
     "iinfo",
+    "imag",
     "index_add",
     "index_copy",
     "index_fill",
@@ -184,6 +192,7 @@ __all__ = [
     "int8",
     "inv",
     "inverse",
+    "is_complex",
     "is_floating_point",
     "is_grad_enabled",
     "is_tensor",
@@ -265,6 +274,7 @@ __all__ = [
     "pi",
     "pixel_shuffle",
     "pixel_unshuffle",
+    "polar",
     "positive",
     "pow",
     "prelu",
@@ -282,6 +292,7 @@ __all__ = [
     "randn_like",
     "randperm",
     "ravel",
+    "real",
     "reciprocal",
     "relu",
     "remainder",
@@ -361,6 +372,8 @@ __all__ = [
     "var",
     "var_mean",
     "vdot",
+    "view_as_complex",
+    "view_as_real",
     "vsplit",
     "vstack",
     "where",
@@ -385,6 +398,7 @@ allclose = Tensor.allclose
 amax = Tensor.amax
 amin = Tensor.amin
 aminmax = Tensor.aminmax
+angle = Tensor.angle
 any = Tensor.any
 arange = Tensor.arange
 arccos = Tensor.arccos
@@ -427,6 +441,7 @@ clamp_max = Tensor.clamp_max
 clamp_min = Tensor.clamp_min
 clip = Tensor.clip
 clone = Tensor.clone
+conj = Tensor.conj
 conv1d = functional.conv1d
 conv2d = functional.conv2d
 conv3d = functional.conv3d
@@ -501,6 +516,7 @@ index_select = Tensor.index_select
 inner = Tensor.inner
 inv = Tensor.inv
 inverse = Tensor.inverse
+is_complex = Tensor.is_complex
 is_floating_point = Tensor.is_floating_point
 isclose = Tensor.isclose
 isfinite = Tensor.isfinite

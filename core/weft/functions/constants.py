@@ -13,6 +13,10 @@ __all__ = [
     "Size",
     "bfloat16",
     "bool",
+    "cdouble",
+    "cfloat",
+    "complex64",
+    "complex128",
     "double",
     "dtype",
     "e",
@@ -56,6 +60,8 @@ inference_mode = Tensor.no_grad
 row_stack = vstack
 
 bfloat16, bool, double, float = dtypes.bfloat16, dtypes.bool, dtypes.double, dtypes.float
+cdouble, cfloat = dtypes.complex128, dtypes.complex64
+complex64, complex128 = dtypes.complex64, dtypes.complex128
 float16, float32, float64, half = dtypes.float16, dtypes.float32, dtypes.float64, dtypes.half
 int, int8, int16, int32, int64 = dtypes.int, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64
 long, short = dtypes.long, dtypes.short

@@ -46,9 +46,12 @@ def of_method(method: Function) -> Function:
             args = (kwargs.pop("input"),)
         if not args or not isinstance(args[0], Tensor):
             raise no_tensor(method.__name__, args)
+        own = method
+        if args[0]._interleaved is not None:
+            own = getattr(args[0].__class__, method.__name__)
         if "out" in kwargs:
-            return _written(kwargs.pop("out"), method(*args, **kwargs))
-        return method(*args, **kwargs)
+            return _written(kwargs.pop("out"), own(*args, **kwargs))
+        return own(*args, **kwargs)
 
     return function  # type: ignore[return-value]
 

@@ -6,9 +6,10 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from weft.tensor.complex import ComplexTensor
 from weft.tensor.tensor import Tensor
 
-__all__ = ["Tensor", "from_dlpack"]
+__all__ = ["ComplexTensor", "Tensor", "from_dlpack"]
 
 from_dlpack = Tensor.from_dlpack
 """A tensor over another library's memory; see `Tensor.from_dlpack`."""

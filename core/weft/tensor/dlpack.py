@@ -35,7 +35,7 @@ _CODES: dict[DType, tuple[int, int]] = {
     dtypes.int64: (0, 64), dtypes.uint8: (1, 8), dtypes.uint16: (1, 16), dtypes.uint32: (1, 32),
     dtypes.uint64: (1, 64), dtypes.float16: (2, 16), dtypes.float32: (2, 32),
     dtypes.float64: (2, 64), dtypes.bfloat16: (4, 16), dtypes.fp8e4m3: (10, 8),
-    dtypes.fp8e5m2: (12, 8),
+    dtypes.fp8e5m2: (12, 8), dtypes.complex64: (5, 64), dtypes.complex128: (5, 128),
 }  # fmt: skip
 _KINDS = {code: dtype for dtype, code in _CODES.items()}
 _NEW = frozenset({dtypes.fp8e4m3, dtypes.fp8e5m2})  # named in 1.1, and by some in 1.0
@@ -163,16 +163,18 @@ def _numpys_capsule(array: Any, marked: bool) -> Any:
 
 
 def _array_over(memory: Memory) -> Any:
-    """An array of NumPy of unsigned integers over the memory, which it keeps alive and shared."""
+    """An array of NumPy of elements of that size over the memory, which it keeps alive and
+    shared."""
     import numpy
 
     size, nbytes = memory.dtype.itemsize, memory.window.nbytes
+    kind = f"c{size}" if memory.dtype.is_complex else f"u{size}"
     if not nbytes:
-        return numpy.empty(memory.shape, f"u{size}")
+        return numpy.empty(memory.shape, kind)
     held: Any = (ctypes.c_char * nbytes).from_address(_address(memory.window))
     held.owners = memory.window, None if memory.node is None else shared_with(memory.node)
     strides = [stride * size for stride in memory.strides]
-    return numpy.ndarray(memory.shape, f"u{size}", held, memory.offset * size, strides)
+    return numpy.ndarray(memory.shape, kind, held, memory.offset * size, strides)
 
 
 def shared_with(node: UOp) -> UOp:
@@ -273,6 +275,14 @@ def take(producer: Any, copy: bool | None) -> Taken:
     )
 
 
+def parts_of(taken: Taken) -> Taken:
+    """Complex memory as that of the interleaved parts."""
+    return taken._replace(
+        dtype=dtypes.real_dtype(taken.dtype), shape=(*taken.shape, 2),
+        strides=(*(2 * s for s in taken.strides), 1),
+    )  # fmt: skip
+
+
 def _is_capsule(x: Any) -> bool:
     return type(x).__name__ == "PyCapsule"
 
@@ -311,7 +321,7 @@ def _taken(held: Any, copied: bool) -> Taken:
             "weft has no dtype for these elements",
             asked=f"from_dlpack of kind {array.dtype.code}, {array.dtype.bits} bits, "
             f"{array.dtype.lanes} lanes",
-            because="complex numbers, and numbers of less than a byte, are none of weft's",
+            because="numbers of less than a byte, and vectors, are none of weft's",
         )
     if array.device.kind not in _HOST_KINDS:
         raise ExchangeError(

@@ -79,6 +79,38 @@ def text_of(tensor: Any) -> str:
     return text + (" " if fits else "\n" + " " * (len(name) + 1)) + facts + ")"
 
 
+def text_of_complex(tensor: Any) -> str:
+    """`repr` of a complex tensor; no exception leaves it.
+
+    >>> Tensor([1 + 2j, 3], device="REF")
+    Tensor([1.+2.j, 3.+0.j], dtype=complex64, device='REF')
+    """
+    import numpy
+
+    facts = f"dtype={dtype_name(tensor.dtype)}, device={tensor.device!r}"
+    shape, whole = tuple(tensor.shape), tensor._interleaved
+    facts += ", requires_grad=True" if tensor._requires_grad else ""
+    name = tensor._real_class.__name__
+    if settings.REPR == "graph":
+        return graph_form(whole)
+    try:
+        if settings.REPR == "values" and recording() is None:
+            tensor.realize()
+        extents = tuple(evaluate_sint(size, {}) for size in shape)
+        options = _print_options()
+        body = _body(
+            whole._uop, extents, f"{name}(", options, numpy.dtype(dtype_name(tensor.dtype))
+        )
+    except Unknown as unknown:
+        return f"{name}(shape={say_shape(shape)}, {facts}, {unknown})"
+    except Exception as error:  # as above
+        let_through(error)
+        return f"{name}(shape={say_shape(shape)}, {facts}, values cannot be read: {error})"
+    if 0 in extents or _is_summarised(extents, options):
+        facts = f"shape={say_shape(shape)}, {facts}"
+    return f"{name}({body}, {facts})"
+
+
 def graph_form(tensor: Any) -> str:
     """The node behind a tensor, and the memory behind that: `settings.REPR` "graph"."""
     u = tensor._uop
@@ -135,8 +167,13 @@ def _is_summarised(shape: tuple[int, ...], options: dict[str, Any]) -> bool:
     return count > options["threshold"]
 
 
-def _body(node: UOp, shape: tuple[int, ...], prefix: str, options: dict[str, Any]) -> str:
-    """The values as NumPy lays them out. :raises Unknown: if they cannot be read."""
+def _body(
+    node: UOp, shape: tuple[int, ...], prefix: str, options: dict[str, Any], pairs: Any = None
+) -> str:
+    """The values as NumPy lays them out. :raises Unknown: if they cannot be read.
+
+    pairs: the dtype of NumPy that two neighbours are together, of complex numbers.
+    """
     import numpy
 
     if 0 in shape:
@@ -151,7 +188,11 @@ def _body(node: UOp, shape: tuple[int, ...], prefix: str, options: dict[str, Any
     dtype = node.dtype
     if isinstance(dtype, ImageDType):  # the dtype in memory, not that of computations
         dtype = dtypes.float16 if dtype.itemsize == 2 else dtypes.float32
-    values = _values(_elements(node, flat.reshape(-1)), dtype).reshape(flat.shape)
+    if pairs is None:
+        values = _values(_elements(node, flat.reshape(-1)), dtype).reshape(flat.shape)
+    else:
+        places = (flat[..., None] * 2 + numpy.arange(2)).reshape(-1)
+        values = _elements(node, places).reshape(-1).view(pairs).reshape(flat.shape)
     more: dict[str, Any] = {"threshold": 0, "edgeitems": edge} if summarised else {}
     if dtype in (dtypes.bfloat16, dtypes.fp8e4m3, dtypes.fp8e5m2):
         more["precision"] = min(options["precision"], _SHORT_DIGITS)

@@ -226,6 +226,10 @@ class TensorBase(MixinMethods):
     is_leaf: bool
     _alias: Any
     _view_class: ClassVar[type[TensorBase] | None] = None
+    _complex_class: ClassVar[Any] = None
+    """The class of complex tensors beside this class; set by `weft.tensor.complex`."""
+    _interleaved: Any = None
+    """Of a complex tensor the real tensor of its parts, with a last axis of 2."""
 
     if TYPE_CHECKING:
 

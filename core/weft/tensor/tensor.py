@@ -21,6 +21,7 @@ from weft.shape.movement import SymbolicShape
 from weft.tensor import interop, realize
 from weft.tensor.alias import break_alias
 from weft.tensor.autocast import with_float32_rules
+from weft.tensor.complex_data import PLAIN_DATA, holds_complex
 from weft.tensor.live_tensors import register_tensor
 from weft.tensor.ops.array_conversion import ArrayConversionMixin
 from weft.tensor.ops.attribute_suggestions import TensorNames, find_attribute
@@ -118,6 +119,15 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
         is_leaf: bool
     else:
         __getattr__ = find_attribute
+
+    def __new__(
+        cls, data: Any = None, device: Any = None, dtype: Any = None, *_: Any, **__: Any
+    ) -> Any:
+        """A complex tensor if `data` holds complex numbers, or `dtype` is complex."""
+        kind = (
+            cls if data.__class__ in PLAIN_DATA and dtype is None else _class_for(cls, data, dtype)
+        )
+        return object.__new__(kind)
 
     def __init__(
         self,
@@ -420,8 +430,18 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
         return made
 
 
+def _class_for(cls: type[Any], data: Any, dtype: Any) -> type[Any]:
+    """The class of a tensor of `data`: `cls`, or the class of complex tensors beside it."""
+    if cls._complex_class is None or issubclass(cls, cls._complex_class):
+        return cls
+    return cls._complex_class if holds_complex(data, dtype) else cls
+
+
 def _all_tensors(what: str, first: Tensor, rest: tuple[Any, ...]) -> tuple[Tensor, ...]:
-    """All of them, checked. :raises ArgumentError: for what is no tensor."""
+    """All of them, of complex ones the parts, checked.
+
+    :raises ArgumentError: for what is no tensor.
+    """
     for each in (first, *rest):
         if not isinstance(each, TensorBase):
             several = isinstance(each, list | tuple)
@@ -431,6 +451,8 @@ def _all_tensors(what: str, first: Tensor, rest: tuple[Any, ...]) -> tuple[Tenso
                 because=f"that is {kind_of(each)}",
                 try_=f"Tensor.{what}(*tensors) for a list of them" if several else None,
             )
+    if any(each._interleaved is not None for each in rest):
+        rest = tuple(each if each._interleaved is None else each._interleaved for each in rest)
     return (first, *rest)
 
 

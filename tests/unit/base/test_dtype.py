@@ -127,7 +127,7 @@ def test_to_dtype_knows_names_python_types_and_numpy() -> None:
 
 @pytest.mark.parametrize(
     "given",
-    ["floof", "default_float", "all", None, 3, complex, str, numpy.complex64, numpy.dtype(">i4"),
+    ["floof", "default_float", "all", None, 3, str, numpy.clongdouble, numpy.dtype(">i4"),
      numpy.dtype("U3"), [dtypes.int]],
     ids=str,
 )  # fmt: skip
@@ -169,7 +169,7 @@ def test_names_as_others_write_them(given: str, name: str) -> None:
     assert dtypes.to_dtype(given) is dtypes.to_dtype(name)
 
 
-@pytest.mark.parametrize("given", [">f4", "complex64", "S4", "", "float128"])
+@pytest.mark.parametrize("given", [">f4", "complex32", "S4", "", "float128"])
 def test_names_of_no_dtype(given: str) -> None:
     with pytest.raises(DTypeError):
         dtypes.to_dtype(given)
@@ -196,3 +196,16 @@ def test_limits_of_floats_are_numpys(name: str) -> None:
         assert getattr(ours, word) == float(getattr(theirs, word)), word
     assert ours.resolution == pytest.approx(float(theirs.resolution), rel=1e-3)
     assert dtypes.iinfo("u2").max == 65535 and dtypes.iinfo(int).bits == 32
+
+
+def test_complex_dtypes():
+    assert dtypes.complexes == (dtypes.complex64, dtypes.complex128)
+    for dtype, part in zip(dtypes.complexes, (dtypes.float32, dtypes.float64)):
+        assert dtypes.is_complex(dtype) and dtype.is_complex and not dtype.is_floating_point
+        assert dtypes.real_dtype(dtype) is part and dtypes.complex_dtype(part) is dtype
+        assert dtype.itemsize == 2 * part.itemsize and dtype.is_signed
+        assert dtypes.to_dtype(dtype.name) is dtype is dtypes.to_dtype(numpy.dtype(dtype.name))
+        with pytest.raises(DTypeError):
+            dtypes.finfo(dtype)
+    assert dtypes.to_dtype(complex) is dtypes.complex64
+    assert dtypes.complex_dtype(dtypes.int8) is dtypes.complex64

@@ -133,7 +133,7 @@ def test_python_scalars_are_weak() -> None:
         assert promote_with_scalar(dtype, 1 << 40) is (dtypes.int64 if is_bool else dtype)
         expected = dtype if dtypes.is_float(dtype) else dtypes.float32
         assert promote_with_scalar(dtype, 0.5) is expected
-    for odd in ("1", None, 1j):
+    for odd in ("1", None, [1]):
         with pytest.raises(DTypeError):
             promote_with_scalar(dtypes.int, odd)
 
@@ -147,3 +147,17 @@ def test_an_image_counts_as_the_floats_read_from_it():
     assert least_upper_float(half) is sum_acc_dtype(half) is dtypes.float32
     assert all(promote_with_scalar(image, one) is dtypes.float32 for one in (True, 1, 1.0))
     assert dtypes.is_float(image) and not dtypes.is_int(image)
+
+
+def test_complex_dtypes():
+    small, large = dtypes.complexes
+    for dtype in dtypes.all:
+        wide = large if dtype is dtypes.float64 else small
+        assert least_upper_dtype(dtype, small) is wide
+        assert least_upper_dtype(large, dtype) is large
+        assert promote_with_scalar(dtype, 1j) is wide
+    assert promote_with_scalar(small, 1.5) is promote_with_scalar(small, 1j) is small
+    assert can_safe_cast(dtypes.float32, small) and not can_safe_cast(dtypes.float64, small)
+    assert can_safe_cast(dtypes.int16, small) and not can_safe_cast(dtypes.int32, small)
+    assert can_safe_cast(small, large) and not can_safe_cast(large, small)
+    assert not can_safe_cast(small, dtypes.float64)

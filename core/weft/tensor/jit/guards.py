@@ -68,6 +68,8 @@ class ArgumentGuards:
         for value in (*args, *[kwargs[name] for name in names]):
             kind = value.__class__
             if isinstance(value, TensorBase):
+                if value._interleaved is not None:
+                    return None
                 if value._uop.base.op is not Ops.BUFFER or value.grad is not None:
                     return None
                 guards.append((kind, TensorGuard(value)))

@@ -72,6 +72,8 @@ def flatten(value: Any, known: Mapping[int, int], new: dict[int, TensorBase], na
         return flatten(item, known, new, written)
 
     kind = type(value)
+    if isinstance(value, TensorBase) and value._interleaved is not None:
+        return TreeNode(kind, None, (part(value._interleaved, name),))
     if isinstance(value, TensorBase):
         number = known.get(id(value))
         if number is not None:
@@ -126,6 +128,8 @@ def unflatten(tree: Any, known: Sequence[TensorBase], new: Sequence[TensorBase])
         return tree
     items = [unflatten(item, known, new) for item in tree.items]
     of = make = tree.kind
+    if issubclass(of, TensorBase):
+        return of._over(items[0])  # a complex tensor
     if of is tuple or of is list:
         return of(items)
     if issubclass(of, (list, tuple)):

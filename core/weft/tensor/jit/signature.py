@@ -170,7 +170,11 @@ class Signature:
         if kind in PLAIN:
             self.key.append((kind, value))
         elif isinstance(value, TensorBase):
-            self.add_tensor(value)
+            if value._interleaved is None:
+                self.add_tensor(value)
+            else:  # a container of one tensor
+                self.key.append(kind)
+                self.add_tensor(value._interleaved)
         elif kind is float:
             self.key.append(value.hex())
         elif kind is tuple or kind is list:

@@ -275,7 +275,7 @@ class State:
             self.signature.add(value)
             return
         if isinstance(value, TensorBase):
-            self.signature.add_tensor(value)
+            self.signature.add(value)
             return
         if self._hidden(value):
             return

@@ -10,7 +10,7 @@ import math
 from typing import Any, Self, Unpack, cast
 
 from weft.base.arguments import index_of, real, shown, whole
-from weft.base.dtype import DType, dtypes, element_dtype
+from weft.base.dtype import DType, dtypes, element_dtype, to_dtype
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import read_as
 from weft.base.scalars import check_range
@@ -50,6 +50,11 @@ def shape_of_arguments(shape: tuple[Any, ...]) -> tuple[Any, ...]:
     return extents
 
 
+def is_complex(dtype: DTypeLike | None) -> bool:
+    """Whether a dtype is given, and complex."""
+    return dtype is not None and to_dtype(dtype).is_complex
+
+
 class CreationMixin(TensorBase):
     """Class methods that make tensors, and the `..._like` methods."""
 
@@ -66,6 +71,10 @@ class CreationMixin(TensorBase):
         (2, 3)
         """
         extents = shape_of_arguments(shape)
+        if is_complex(dtype):
+            kind = dtypes.real_dtype(to_dtype(dtype))
+            parts = cls.empty(*extents, 2, device=device, dtype=kind)
+            return cls._complex_class._over(parts._with_flag(requires_grad))
         kind = dtypes.default_float if dtype is None else element_dtype(dtype)
         size = prod(extents)
         if not isinstance(size, int):
@@ -99,6 +108,10 @@ class CreationMixin(TensorBase):
         if isinstance(fill_value, TensorBase):
             value = fill_value if dtype is None else fill_value.cast(dtype)
             return value.reshape((1,) * len(extents))._expanded(extents)  # type: ignore[return-value]
+        if isinstance(fill_value, complex) or is_complex(dtype):
+            made = cls._complex_class(complex(fill_value), device=device, dtype=dtype)
+            made = made.reshape((1,) * len(extents)).expand(extents)
+            return made if requires_grad is None else made.contiguous().requires_grad_()
         if not isinstance(fill_value, (bool, int, float)):
             fill_value = real(fill_value, "fill_value")
         kind = dtypes.from_py(fill_value) if dtype is None else element_dtype(dtype)
@@ -192,6 +205,9 @@ class CreationMixin(TensorBase):
         """
         if stop is None:
             start, stop = 0, start
+        if is_complex(dtype):
+            kind = dtypes.real_dtype(to_dtype(dtype))
+            return cls.arange(start, stop, step, device=device, dtype=kind).cast(dtype)
         start, stop, step = (
             x if isinstance(x, UOp) else real(x, name)
             for x, name in ((start, "start"), (stop, "stop"), (step, "step"))
@@ -281,9 +297,11 @@ class CreationMixin(TensorBase):
         >>> Tensor.linspace(0, 1, 5).tolist()
         [0.0, 0.25, 0.5, 0.75, 1.0]
         """
+        steps = whole(steps, "steps", least=0)
+        if is_complex(dtype) or isinstance(start, complex) or isinstance(stop, complex):
+            return cls._complex_class._between(complex(start), complex(stop), steps, dtype, device)
         kind = dtypes.default_float if dtype is None else element_dtype(dtype)
         start, stop = real(start, "start"), real(stop, "stop")
-        steps = whole(steps, "steps", least=0)
         if kind is dtypes.bool:
             raise ArgumentError("bool has no steps between two numbers", asked="linspace of bool")
         for end in (start, stop):
@@ -315,6 +333,9 @@ class CreationMixin(TensorBase):
         >>> Tensor.eye(2, 3, dtype=dtypes.int).tolist()
         [[1, 0, 0], [0, 1, 0]]
         """
+        if is_complex(dtype):
+            made = cls.eye(n, m, device=device, dtype=dtypes.real_dtype(to_dtype(dtype)))
+            return made.cast(cast("DTypeLike", dtype))._with_flag(requires_grad)
         rows, columns = shape_of_arguments((n, n if m is None else m))
         kind = dtypes.default_float if dtype is None else element_dtype(dtype)
         least = min(rows, columns)

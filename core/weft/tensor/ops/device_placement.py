@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any, Self
 
-from weft.base.dtype import DType, dtypes, element_dtype
+from weft.base.dtype import DType, dtypes, to_dtype
 from weft.device import registry
 from weft.schedule import layout_of
 from weft.tensor import interop
@@ -21,7 +21,7 @@ from weft.uop import Ops, Shard, UOp
 _leaf_numbers = itertools.count()
 _MEMORY = frozenset({Ops.BUFFER, Ops.ASSIGN, Ops.MULTI})
 _SAME: Any = object()  # where it is, unlike None, the default device
-_DTYPE_NAMES = frozenset(dtypes.fields())
+_DTYPE_NAMES = frozenset([*dtypes.fields(), *(dtype.name for dtype in dtypes.complexes)])
 
 
 def is_dtype(given: Any) -> bool:
@@ -61,10 +61,10 @@ class DevicePlacementMixin(TensorBase):
         node = self._uop
         if device.__class__ is not str or device in _DTYPE_NAMES:
             if isinstance(device, TensorBase):
-                device, dtype = device.device, device._uop.dtype
+                device, dtype = device.device, device.dtype
             elif is_dtype(device):
                 device, dtype = _SAME, device  # type: ignore[assignment]
-        kind = node.dtype if dtype is None else element_dtype(dtype)
+        kind = node.dtype if dtype is None else to_dtype(dtype)
         target = node.device if device is _SAME else registry.placement(device)  # type: ignore[arg-type]
         if target == node.device and kind is node.dtype:
             return self.clone() if copy else self._viewed(node)

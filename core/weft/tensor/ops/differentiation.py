@@ -164,6 +164,9 @@ class DifferentiationMixin(TensorBase):
         >>> gradient.tolist()
         [12.0, 27.0]
         """
+        if any(getattr(target, "_interleaved", None) is not None for target in targets):
+            options = {"gradient": gradient, "materialize_grads": materialize_grads}
+            return self._complex_class._gradients_of_targets(self, targets, options)
         upstream = self._upstream(gradient)
         for target in targets:
             if not isinstance(target, TensorBase):

@@ -30,6 +30,8 @@ def div(
     """
     if rounding_mode is None:
         x = self._operand(x)
+        if getattr(x, "_interleaved", None) is not None:
+            return self._complex_result("div", x, reverse)
         mixed = (
             least_upper_dtype(self._uop.dtype, x._uop.dtype)
             if isinstance(x, TensorBase)

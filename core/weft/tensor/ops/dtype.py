@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Self
 
-from weft.base.dtype import DType, dtypes, element_dtype
+from weft.base.dtype import DType, dtypes, element_dtype, to_dtype
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.tensor.alias import is_storage
+from weft.tensor.ops import complex_parts
 from weft.tensor.ops.operators import cast_node
 from weft.tensor.protocol import TensorBase, TensorT, record
 from weft.tensor.types import DTypeLike
@@ -84,7 +85,10 @@ class DtypeMixin(TensorBase):
         u = self._uop
         if u.dtype is dtype:
             return self._wrap(u)
-        target = element_dtype(dtype)
+        target = to_dtype(dtype)
+        if target.is_complex:
+            return self._complex_class(self, dtype=target)
+        target = element_dtype(target)
         if u.dtype is target:
             return self._wrap(u)
         node = cast_node(u, target)
@@ -157,6 +161,12 @@ class DtypeMixin(TensorBase):
     int = _conversion("int", dtypes.int32, "[1.9, -1.9]", "[1, -1]")
     long = _conversion("long", dtypes.int64, "[1.9, -1.9]", "[1, -1]")
     bool = _conversion("bool", dtypes.bool, "[0.0, 0.5]", "[False, True]")
+
+    is_complex = complex_parts.is_complex
+    conj = complex_parts.conj
+    angle = complex_parts.angle
+    real = property(complex_parts.real)
+    imag = property(complex_parts.imag)
 
     def llvm_bf16_cast(self, dtype: DTypeLike) -> Self:
         """bfloat16 to float32 by its bits, and from there to `dtype`; the same as `cast`.

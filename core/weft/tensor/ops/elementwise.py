@@ -57,6 +57,8 @@ class ElementwiseMixin(TensorBase):
         """
         x = x if alpha == 1 else self._as_tensor(x, self) * real(alpha, "alpha")
         x = self._operand(x)
+        if x.__class__ is not self.__class__ and getattr(x, "_interleaved", None) is not None:
+            return self._complex_result("sub", x, reverse)
         self._no_bool("subtraction", x)
         return self._binary(Ops.SUB, x, reverse)
 
@@ -189,6 +191,8 @@ class ElementwiseMixin(TensorBase):
         [1, 4]
         """
         choices = [self._operand(x), self._operand(y)]
+        if any(getattr(c, "_interleaved", None) is not None for c in choices):
+            return self._complex_class._chosen(self, *choices)
         known = [c._uop.dtype for c in choices if isinstance(c, TensorBase)]
         if known:
             dtype = least_upper_dtype(*known)

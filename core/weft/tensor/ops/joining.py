@@ -46,6 +46,9 @@ def cat(self: TensorT | Sequence[TensorT], *args: ArrayLike, dim: int = 0) -> Te
     """
     parts = all_of(self, args, "cat")
     first = parts[0]
+    for part in parts:
+        if part._interleaved is not None:
+            return part._joined(parts, dim)
     axis = first._resolve_dim(dim)
     for part in parts:
         same = [s for i, s in enumerate(part.shape) if i != axis]

@@ -101,7 +101,8 @@ def atan2(self: TensorT, other: ArrayLike) -> TensorT:
     angle = share.atan()
     side = y.detach().signbit().where(-1.0, 1.0).cast(y._uop.dtype)
     flat = (x.detach().signbit()).where(side * math.pi + angle, angle)
-    flat = (flat == 0).where(flat.copysign(y.detach()), flat)
+    # the quotient has the sign of y, but for the quotient of zeros
+    flat = (plain & (flat == 0)).where(flat.copysign(y.detach()), flat)
     return steep.where(side * (math.pi / 2) - angle, flat).cast(own)
 
 

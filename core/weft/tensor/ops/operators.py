@@ -34,6 +34,12 @@ _KEPT_BESIDE = {
     int: frozenset(dtypes.floats) | frozenset(dtypes.ints),
     bool: frozenset(dtypes.floats) | frozenset(dtypes.ints) | {dtypes.bool},
 }
+_NAMES = {
+    Ops.ADD: "add", Ops.SUB: "sub", Ops.MUL: "mul", Ops.FDIV: "div", Ops.CMPEQ: "eq",
+    Ops.CMPNE: "ne",
+}  # fmt: skip
+_COMMUTATIVE = frozenset({"add", "mul", "eq", "ne"})
+_ORDERED = frozenset({"sub", "div", "pow", "matmul"})
 
 _set_shape = memo_slot("_shape")
 _set_device = memo_slot("_device")
@@ -160,8 +166,10 @@ class OperatorsMixin(TensorBase):
             return int(other) if isinstance(other, int) else float(other)
         if isinstance(other, UOp):
             return self._from_node(other)
+        if isinstance(other, complex):
+            return self._complex_class(complex(other), device=self.device)
         if getattr(other, "shape", None) == () and hasattr(other, "item"):
-            return other.item()  # a NumPy scalar is as weak as a Python one
+            return self._operand(other.item())  # a NumPy scalar is as weak as a Python one
         try:
             if other is None:
                 raise DTypeError("None is nothing")
@@ -175,6 +183,28 @@ class OperatorsMixin(TensorBase):
                 if isinstance(other, DataMethod)
                 else "a number, a list of numbers, an array or a tensor",
             ) from None
+
+    def _complex_result(self, method: str, other: Any, reverse: bool = False) -> Any:
+        """`method` of self and a complex operand; None if the operand is real.
+
+        :raises DTypeError: if complex tensors do not have the method.
+        """
+        if other.__class__ is complex:
+            weak: Any = self._complex_class._of_parts(self.cast(least_upper_float(self.dtype)), 0.0)
+            return (
+                getattr(weak, method)(other, reverse) if reverse else getattr(weak, method)(other)
+            )
+        if not isinstance(other, TensorBase):
+            if other.__class__ in _PYTHON_NUMBERS:
+                return None
+            other = self._operand(other)
+        if getattr(other, "_interleaved", None) is None:
+            return None
+        if method in _COMMUTATIVE:
+            return getattr(other, method)(self)
+        if method in _ORDERED:
+            return getattr(other, method)(self, not reverse)
+        raise other._refused(method)
 
     def _pair(self, other: Any, dtype: DType | None = None) -> tuple[UOp, UOp, TensorBase]:
         """Both operands in one dtype and as ALU nodes take them, and `other` as given or as tensor.
@@ -232,6 +262,10 @@ class OperatorsMixin(TensorBase):
                 if device == b.device and b.op is not Ops.CONST:
                     node = record(op, kind, (b, a) if reverse else (a, b))
                     return self._wrap_with(known_facts(node, shape, device), other)
+        if other.__class__ not in _PYTHON_NUMBERS:
+            lifted = self._complex_result(_NAMES.get(op, op.name), other, reverse)
+            if lifted is not None:
+                return lifted
         elif other.__class__ in _PYTHON_NUMBERS and dtype is None:
             a = self._uop
             kind = a.dtype
@@ -255,6 +289,9 @@ class OperatorsMixin(TensorBase):
                 decided = self._compare_out_of_range(op, other, reverse)
                 if decided is not None:
                     return decided
+            lifted = self._complex_result(_NAMES.get(op, op.name), other, reverse)
+            if lifted is not None:
+                return lifted
         a, b, _ = self._pair(other)
         like = b if a.op is Ops.CONST or a.device is None else a
         if reverse:

@@ -96,6 +96,7 @@ class MixinMethods:
     _check_ratio = _made_6
     _compare = _made_6
     _compare_out_of_range = _made_6
+    _complex_result = _made_6
     _constant = _made_1
     _constant_pad = _made_6
     _constant_value = _made_6
@@ -137,6 +138,8 @@ class MixinMethods:
     _no_bool = _made_6
     _no_index = _made_6
     _odd = _made_6
+    @classmethod
+    def _of_memory(cls, *args: Any, **kwargs: Any) -> Self: ...
     _only_flag = _made_6
     _operand = _made_6
     _other_device = _made_6
@@ -220,6 +223,7 @@ class MixinMethods:
     amax = _made_0
     amin = _made_0
     aminmax = _made_6
+    angle = _made_0
     any = _made_0
     @classmethod
     def arange(cls, *args: Any, **kwargs: Any) -> Self: ...
@@ -306,6 +310,7 @@ class MixinMethods:
     column_stack = _made_0
     concat = _made_0
     concatenate = _made_0
+    conj = _made_0
     const_like = _made_0
     contiguous = _made_0
     contiguous_backward = _made_0
@@ -464,6 +469,7 @@ class MixinMethods:
     interpolate = _made_0
     inv = _made_0
     inverse = _made_0
+    is_complex = _made_6
     is_floating_point = _made_6
     isclose = _made_0
     isfinite = _made_0

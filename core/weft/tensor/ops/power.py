@@ -34,6 +34,8 @@ def pow(self: TensorT, x: ArrayLike, reverse: bool = False) -> TensorT:
     other, reverse = self._operand(x), flag(reverse, "reverse")
     if not isinstance(other, TensorBase) and not reverse:
         return _power_of_number(self, other)
+    if getattr(other, "_interleaved", None) is not None:
+        return self._complex_result("pow", other, reverse)
     a, b, second = self._pair(other)
     if reverse:
         a, b = b, a

@@ -100,6 +100,10 @@ def contract(cls: type[TensorT], formula: str, operands: Sequence[Any], dtype: A
     formula = arguments.text(formula, "formula", '"ij,jk->ik"')
     like = next((each for each in tensors if isinstance(each, TensorBase)), None)
     tensors = [cls(each) if like is None else cls._as_tensor(each, like) for each in tensors]
+    lifted = next((each for each in tensors if each._interleaved is not None), None)
+    if lifted is not None:
+        made = lifted._products.contract(cls, formula, tensors)
+        return made if dtype is None else made.cast(dtype)
     inputs, output = _read(formula.replace(" ", ""), tensors)
     sizes: dict[str, Any] = {}
     parts = []

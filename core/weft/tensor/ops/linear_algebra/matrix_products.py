@@ -31,6 +31,9 @@ def dot(self: TensorT, w: ArrayLike, dtype: DTypeLike | None = None) -> TensorT:
     (8, 2, 4)
     """
     w = self.__class__._as_tensor(w, self)
+    if w._interleaved is not None:
+        made = w._products.bilinear_of_real(self, w, lambda a, b: a.dot(b))
+        return made if dtype is None else made.cast(dtype)
     a, b = self.shape, w.shape
     inner = b[-min(len(b), 2)] if b else None
     if not a or not b or a[-1] != inner:

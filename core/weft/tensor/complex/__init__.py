@@ -1,0 +1,7 @@
+"""Complex tensors: see README.md."""
+
+from __future__ import annotations
+
+from weft.tensor.complex.tensor import ComplexTensor
+
+__all__ = ["ComplexTensor"]

@@ -1,0 +1,115 @@
+"""Reductions and running sums of complex tensors.
+
+A sum is the sum of each part: one reduction of the interleaved numbers. A product is a tree of
+products of two, a running product a scan in as many steps.
+
+Source: W. D. Hillis, G. L. Steele, "Data parallel algorithms", Communications of the ACM (1986).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.base.dtype import dtypes
+from weft.base.sequences import prod as product_of
+
+
+def _with_dtype(self: Any, dtype: Any) -> Any:
+    return self if dtype is None else self.cast(dtype)
+
+
+def sum(self: Any, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    """Sum over axes; over all of them for None."""
+    x = _with_dtype(self, dtype)
+    axes = x._resolve_dims(axis)
+    return x._over(x._interleaved.sum(axes, keepdim)) if axes else x._over(x._interleaved)
+
+
+def mean(self: Any, axis: Any = None, keepdim: bool = False) -> Any:
+    """Average over axes; over all of them for None."""
+    axes = self._resolve_dims(axis)
+    return (
+        self._over(self._interleaved.mean(axes, keepdim)) if axes else self._over(self._interleaved)
+    )
+
+
+def var(
+    self: Any, axis: Any = None, keepdim: bool = False, correction: float = 1, *,
+    unbiased: bool | None = None,
+) -> Any:  # fmt: skip
+    """The mean of the squared distance from the mean, over n - correction: a real number."""
+    correction = correction if unbiased is None else int(unbiased)
+    axes = self._resolve_dims(axis)
+    distance = (self - mean(self, axes, True))._interleaved
+    squares = (distance * distance).sum(-1)
+    count = product_of(self.shape[a] for a in axes)
+    total = squares.sum(axes, keepdim) if axes else squares
+    return total / float(count - correction) if count > correction else total * float("nan")
+
+
+def std(
+    self: Any, axis: Any = None, keepdim: bool = False, correction: float = 1, *,
+    unbiased: bool | None = None,
+) -> Any:  # fmt: skip
+    """The square root of the variance: a real number."""
+    return var(self, axis, keepdim, correction, unbiased=unbiased).sqrt()
+
+
+def prod(self: Any, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    """Product over axes; over all of them for None."""
+    x = _with_dtype(self, dtype)
+    axes = x._resolve_dims(axis)
+    kept = [a for a in range(x.ndim) if a not in axes]
+    shape = tuple(x.shape)
+    count = product_of(shape[a] for a in axes)
+    x = x.permute(*axes, *kept).reshape((count, *(shape[a] for a in kept)))
+    if count == 0:
+        x = x._over(x._interleaved.sum(0)) + 1.0
+    while count > 1:
+        half = count // 2
+        pairs = x[:half] * x[half : 2 * half]
+        x = pairs.cat(x[2 * half :]) if count % 2 else pairs
+        count = half + count % 2
+    sizes = (1 if a in axes else size for a, size in enumerate(shape))
+    return x.reshape(tuple(sizes) if keepdim else tuple(shape[a] for a in kept))
+
+
+def cumsum(self: Any, axis: int = 0, dtype: Any = None) -> Any:
+    """Running sum along an axis."""
+    x = _with_dtype(self, dtype)
+    return x._over(x._interleaved.cumsum(x._resolve_dim(axis)))
+
+
+def cumprod(self: Any, axis: int = 0, dtype: Any = None) -> Any:
+    """Running product along an axis."""
+    x = _with_dtype(self, dtype).movedim(axis, 0)
+    size, step = x.shape[0], 1
+    while step < size:
+        x = x[:step].cat(x[step:] * x[: size - step])
+        step *= 2
+    return x.movedim(0, axis)
+
+
+def any(self: Any, axis: Any = None, keepdim: bool = False) -> Any:
+    """Whether one is not zero."""
+    return (self != 0).any(axis, keepdim)
+
+
+def all(self: Any, axis: Any = None, keepdim: bool = False) -> Any:
+    """Whether none is zero."""
+    return (self != 0).all(axis, keepdim)
+
+
+def count_nonzero(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """How many are not zero."""
+    return (self != 0).count_nonzero(dim, keepdim)
+
+
+def norm(self: Any, p: Any = 2.0, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    """The norm of the absolute values."""
+    found = self.abs().norm(p, dim, keepdim)
+    return found if dtype is None else found.cast(dtypes.real_dtype(dtype))
+
+
+METHODS = "all any count_nonzero cumprod cumsum mean norm prod std sum var".split()
+"""The functions here that are methods of complex tensors."""
