@@ -5,6 +5,8 @@
 Functions and dtypes have PyTorch's names: `weft.zeros(2, 3)`, `weft.exp(x)`, `weft.float32`; they
 are those of `weft.functions`, and not in `__all__`, since some have the names of Python's own.
 
+Other distributions add packages: an entry point of the group `weft.packages`, `llm`, is `weft.llm`.
+
 Names are imported at their first use: `import weft` itself imports the settings alone. If a setting
 turns on a recording, it begins here, before any other code of weft runs.
 """
@@ -124,6 +126,10 @@ def _function(name: str) -> Any:
         return globals()[name]
     if name in functions.__all__:
         value = globals()[name] = getattr(functions, name)
+        return value
+    metadata = importlib.import_module("importlib.metadata")
+    for entry in metadata.entry_points(group="weft.packages", name=name):
+        value = globals()[name] = entry.load()
         return value
     missing = importlib.import_module("weft.functions.attribute_suggestions")
     raise missing.missing_function(name, [*__all__, *functions.__all__])

@@ -76,8 +76,17 @@ def load_network(source: Source, dtype: Any = None) -> nn.Module:
         loaded[name] = _placed(saved, dtype)
     Tensor.realize(*loaded.values())
     for name, value in loaded.items():
-        own[name].replace(value).requires_grad_(False)
+        _put(network, name, nn.Parameter(value, requires_grad=False))
     return network
+
+
+def _put(network: nn.Module, name: str, value: nn.Parameter) -> None:
+    """Set the attribute that a dotted name of the state is about."""
+    *path, last = name.split(".")
+    place: Any = network
+    for step in path:
+        place = place[int(step)] if step.isdigit() else getattr(place, step)
+    setattr(place, last, value)
 
 
 def _placed(saved: Tensor, dtype: Any) -> Tensor:

@@ -132,6 +132,7 @@ def _top_p(shares: Tensor, share: Tensor) -> Tensor:
     least = _largest_threshold(
         shares, lambda kept: kept.where(shares.unsqueeze(1), 0.0).sum(-1) >= total
     )
+    least = least.minimum(shares.max(-1, keepdim=True))  # one token is left at least
     return ((shares >= least) | (share >= 1)).where(shares, 0.0)
 
 

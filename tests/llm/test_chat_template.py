@@ -22,7 +22,7 @@ def test_messages_become_a_prompt():
 def test_templates_know_special_tokens_tools_and_helpers():
     text = (
         "{{ bos_token }}{% for tool in tools %}{{ tool | tojson }}{% endfor %}"
-        "{% for m in messages %}{% if loop.index0 > 0 %}{% break %}{% endif %}{{ m.role }}{% endfor %}"
+        "{% for m in messages %}{% if loop.index0 %}{% break %}{% endif %}{{ m.role }}{% endfor %}"
     )
     found = ChatTemplate(text, {"bos_token": "<s>"}).render(MESSAGES, tools=[{"name": "f"}])
     assert found == '<s>{"name": "f"}user'

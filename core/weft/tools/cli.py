@@ -1,5 +1,8 @@
 """Command line: find the subcommand of ``weft``, import its module alone, and run it.
 
+Other distributions add subcommands: an entry point of the group ``weft.commands`` names a module
+with the functions `add_arguments` and `run`.
+
 An error of weft ends the command with its text and code 1; WEFT_DEBUG >= 1 shows a traceback.
 """
 
@@ -10,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import entry_points
 
 from weft.base.errors import WeftError
 from weft.base.settings import settings
@@ -22,6 +26,8 @@ class Command:
     module: str
     summary: str
 
+
+GROUP = "weft.commands"
 
 COMMANDS: dict[str, Command] = {
     "bench": Command(
@@ -64,11 +70,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         print(f"weft {version('weft')}")
         return 0
-    command = COMMANDS.get(arguments[0])
+    command = all_commands().get(arguments[0])
     if command is None:
         print(f"weft: there is no command {arguments[0]!r}\n\n{_help()}", file=sys.stderr)
         return 2
     return _run(arguments[0], command, arguments[1:])
+
+
+def all_commands() -> dict[str, Command]:
+    """The subcommands of weft and of other installed distributions, which are not imported."""
+    found = {
+        entry.name: Command(entry.value, f"see weft {entry.name} --help")
+        for entry in entry_points(group=GROUP)
+    }
+    return {**found, **COMMANDS}
 
 
 def _run(name: str, command: Command, rest: Sequence[str]) -> int:
@@ -89,8 +104,9 @@ def _run(name: str, command: Command, rest: Sequence[str]) -> int:
 
 
 def _help() -> str:
-    width = max(map(len, COMMANDS))
-    lines = [f"  {name.ljust(width)}  {command.summary}" for name, command in COMMANDS.items()]
+    commands = sorted(all_commands().items())
+    width = max(len(name) for name, _ in commands)
+    lines = [f"  {name.ljust(width)}  {command.summary}" for name, command in commands]
     return "usage: weft <command> [options]\n\ncommands:\n" + "\n".join(lines)
 
 

@@ -1,5 +1,6 @@
 import importlib
 import sys
+from importlib.metadata import EntryPoint
 from types import ModuleType
 
 import pytest
@@ -60,3 +61,15 @@ def test_version(capsys):
 def test_every_command_has_its_module():
     for command in cli.COMMANDS.values():
         assert importlib.util.find_spec(command.module) is not None
+
+
+def test_other_distributions_add_commands(monkeypatch, capsys):
+    module = ModuleType("weft_test_other")
+    module.add_arguments = lambda parser: None
+    module.run = lambda arguments: 7
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    found = [EntryPoint("other", module.__name__, cli.GROUP)]
+    monkeypatch.setattr(cli, "entry_points", lambda group: found if group == cli.GROUP else [])
+    assert cli.main(["other"]) == 7
+    assert cli.main([]) == 0
+    assert "see weft other --help" in capsys.readouterr().out

@@ -1,0 +1,88 @@
+"""Tokens a second of a model: a prompt of p tokens (ppP), and n generated tokens (tgN).
+
+The names and the conditions are those of llama-bench: random tokens, an empty cache, greedy choice,
+one call before that is not counted.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from weft_llm.generation import Decoder
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Tokens a second of each repetition of a test."""
+
+    test: str
+    rates: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """The mean of the repetitions."""
+        return statistics.fmean(self.rates)
+
+    @property
+    def deviation(self) -> float:
+        """Their standard deviation."""
+        return statistics.stdev(self.rates) if len(self.rates) > 1 else 0.0
+
+
+def measure(
+    model: Any, prompt: int = 512, generated: int = 128, repetitions: int = 3
+) -> list[Rate]:
+    """The rates of a prompt and of generation, each unless its number of tokens is 0."""
+    chance = random.Random(0)
+    decoder = Decoder(model.network, max(prompt, generated, 1) + 1)
+    tokens = [chance.randrange(model.config.vocab_size) for _ in range(max(prompt, 1))]
+
+    def read() -> None:
+        decoder.tokens.clear()
+        decoder.extend(tokens).realize()
+
+    def write() -> None:
+        decoder.tokens.clear()
+        token = tokens[0]
+        for _ in range(generated):
+            token = int(decoder.extend([token]).argmax(-1).item())
+
+    found = []
+    if prompt > 0:
+        found.append(Rate(f"pp{prompt}", _rates(read, prompt, repetitions)))
+    if generated > 0:
+        found.append(Rate(f"tg{generated}", _rates(write, generated, repetitions)))
+    return found
+
+
+def _rates(call: Callable[[], None], tokens: int, repetitions: int) -> tuple[float, ...]:
+    for _ in range(2):  # jit runs the first two calls as written
+        call()
+    rates = []
+    for _ in range(repetitions):
+        begin = time.perf_counter()
+        call()
+        rates.append(tokens / (time.perf_counter() - begin))
+    return tuple(rates)
+
+
+def table(model: Any, rates: Sequence[Rate]) -> str:
+    """The rates as a table in Markdown, as llama-bench prints them."""
+    from weft import nn
+
+    weights = nn.state.get_parameters(model.network)
+    size = sum(each.nbytes() for each in weights) / (1 << 20)
+    count = sum(int(each.numel()) for each in weights) / 1e6
+    device = str(weights[0].device)
+    rows = [
+        f"| {model.config.family} | {size:.2f} MiB | {count:.2f} M | {device} | {each.test} | "
+        f"{each.mean:.2f} ± {each.deviation:.2f} |"
+        for each in rates
+    ]
+    head = ["| model | size | params | backend | test | t/s |", "|---|---:|---:|---|---:|---:|"]
+    return "\n".join([*head, *rows])
