@@ -19,6 +19,7 @@ from weft.autograd.history import (
     storage,
 )
 from weft.autograd.rules import NON_DIFFERENTIABLE, RULES
+from weft.base.collector import uncollected
 from weft.base.dtype import dtypes
 from weft.base.errors import GradientError
 from weft.base.provenance import Metadata
@@ -143,6 +144,17 @@ def gradient(
     :raises GradientError: for an op through which no gradient is known, and where the gradient
         depends on a value that has been overwritten.
     """
+    # thousands of nodes and no garbage among them
+    return uncollected(_gradient, root, targets, upstream, ends, hooks)
+
+
+def _gradient(
+    root: UOp,
+    targets: Sequence[UOp],
+    upstream: UOp,
+    ends: Container[UOp],
+    hooks: Mapping[UOp, Callable[[UOp], UOp]],
+) -> list[UOp | None]:
     paths = Paths(root, targets, ends)
     gradients: dict[UOp, UOp] = {root: upstream}
     wanted = set(targets)
@@ -289,14 +301,16 @@ def _overwritten(memory: UOp) -> GradientError:
 
 def _with_provenance(part: UOp, node: UOp) -> UOp:
     """Set the provenance of new nodes of a gradient: the method of the node that they derive."""
-    if settings.TRACEMETA or settings.CHECK:
-        meta = node.meta
-        if meta is not None:
-            mark = Metadata(meta.name, meta.where, backward=True)
-            stack = [part]
-            while stack:
-                fresh = stack.pop()
-                if fresh.src and fresh.meta is None:  # constants are shared between graphs
-                    _set_meta(fresh, mark)
-                    stack += fresh.src
+    # constants are shared between graphs
+    if not part.src or part.meta is not None or not (settings.TRACEMETA or settings.CHECK):
+        return part
+    meta = node.meta
+    if meta is not None:
+        mark = Metadata(meta.name, meta.where, backward=True)
+        stack = [part]
+        while stack:
+            fresh = stack.pop()
+            if fresh.src and fresh.meta is None:
+                _set_meta(fresh, mark)
+                stack += fresh.src
     return part

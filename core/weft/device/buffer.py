@@ -342,12 +342,8 @@ class Buffer:
             return memoryview(bytearray())
         device = self.holder()
         if window or (window is None and not device.capabilities.memory.persistent):
-            handle = self.handle
-            with device.call("mapping its memory for the host"):
-                mapped = device.allocator.map_host(handle)
+            mapped = self._mapped(device)
             if mapped is not None:
-                if not isinstance(mapped, memoryview) or mapped.nbytes != self.nbytes:
-                    device.broken("mapping its memory", f"returned {shown(mapped)} for {self!r}")
                 return self._kept(mapped)
             if window:
                 raise CapabilityError(
@@ -372,6 +368,22 @@ class Buffer:
         which this handle is invalid."""
         memory = (self.base or self)._memory
         return memory.device if isinstance(memory, _Memory) else registry.open(self.device)
+
+    def bytes_at(self, start: int, nbytes: int) -> bytes | None:
+        """A copy of some of its bytes; None if the host cannot access the memory."""
+        mapped = self._mapped(self.holder())
+        return None if mapped is None else bytes(mapped[start : start + nbytes])
+
+    def _mapped(self, device: OpenDevice) -> memoryview | None:
+        """The memory itself, valid as long as this buffer lives; None if it cannot be mapped."""
+        handle = self.handle
+        with device.call("mapping its memory for the host"):
+            mapped = device.allocator.map_host(handle)
+        if mapped is not None and (
+            not isinstance(mapped, memoryview) or mapped.nbytes != self.nbytes
+        ):
+            device.broken("mapping its memory", f"returned {shown(mapped)} for {self!r}")
+        return mapped
 
     def _kept(self, mapped: memoryview) -> memoryview:
         import numpy

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from weft.base.arguments import whole
 from weft.base.dtype import ImageDType, dtypes
-from weft.base.errors import CapabilityError, DTypeError, ExchangeError, ShapeError, WeftError
+from weft.base.errors import DTypeError, ExchangeError, ShapeError, WeftError
 from weft.base.providers import provided
 from weft.base.scalars import unpack
 from weft.base.sequences import prod
@@ -250,13 +250,9 @@ class InteropMixin(TensorBase):
             return ()
         if capabilities.memory.persistent or self._uop.op is Ops.BITCAST:
             return ()
-        try:
-            window = buffer.as_memoryview(window=True)
-        except CapabilityError:
-            return ()
         size = buffer.dtype.itemsize
-        start = view.offset * size
-        return tuple(unpack(window[start : start + size], buffer.dtype))
+        found = buffer.bytes_at(view.offset * size, size)
+        return () if found is None else tuple(unpack(found, buffer.dtype))
 
     # ---- Python -------------------------------------------------------------------------------
 
