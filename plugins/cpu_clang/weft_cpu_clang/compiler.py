@@ -1,8 +1,9 @@
-"""Compilation: one run of clang, source on its input and an object on its output.
+"""Compilation: source on the input of clang, and an object on its output.
 
-Several sources are compiled in one run as one translation unit (`translation_units`). Where `elf`
-cannot load objects (other processors, macOS, Windows) a second run links a shared library, and the
-loader of the system loads it. On macOS the linker also signs the code, as Apple silicon requires.
+A run of clang compiles one source, a server many (`compile_server`). Several sources are compiled
+at once as one translation unit (`translation_units`). Where `elf` cannot load objects (other
+processors, macOS, Windows) a second run links a shared library, and the loader of the system loads
+it. On macOS the linker also signs the code, as Apple silicon requires.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from weft.plugin import CompileError, SourceText
 from weft_cpu_clang import elf
@@ -17,6 +19,9 @@ from weft_cpu_clang.binary import SUFFIX
 from weft_cpu_clang.cpu_quota import available
 from weft_cpu_clang.process import PROBE_SECONDS, SECONDS, TimedOut, run
 from weft_cpu_clang.toolchain import Toolchain
+
+if TYPE_CHECKING:
+    from weft_cpu_clang.compile_server import CompileServers
 
 _PATIENT = 2
 """Compilations that may take `SECONDS` in vain; each of the others has `PROBE_SECONDS`."""
@@ -34,6 +39,7 @@ class ClangCompiler:
         self.shared = not elf.loads_here() if shared is None else shared
         self.fingerprint = toolchain.fingerprint + ("-shared" if self.shared else "")
         self._timed_out = 0
+        self._servers: CompileServers | None = None
 
     def compile(self, source: str, name: str) -> bytes:
         """An object file, or a shared library.
@@ -94,8 +100,15 @@ class ClangCompiler:
             separated,
         )
 
-        arguments = (*self.toolchain.arguments, *FLAGS, "-c", "-x", "c", "-", "-o", "-")
-        return separated(self._run(arguments, source), endings)
+        if self._servers is None:
+            from weft_cpu_clang.compile_server import CompileServers
+
+            self._servers = CompileServers(self.toolchain, FLAGS)
+        made = self._servers.compile(source)
+        if made is None:
+            arguments = (*self.toolchain.arguments, *FLAGS, "-c", "-x", "c", "-", "-o", "-")
+            made = self._run(arguments, source)
+        return separated(made, endings)
 
     def _link(self, source: str, name: str) -> bytes:
         """An object, and of it a shared library."""

@@ -34,6 +34,17 @@ def run(command: tuple[str, ...], source: str = "", seconds: float = SECONDS) ->
     :raises TimedOut: if it has not ended after `seconds`; it is killed with its children.
     :raises CompileError: if it cannot be started, crashes, or fails; with its messages as `log`.
     """
+    return run_with_messages(command, source, seconds)[0]
+
+
+def run_with_messages(
+    command: tuple[str, ...], source: str = "", seconds: float = SECONDS
+) -> tuple[bytes, str]:
+    """What `run` gives, and what the compiler writes to standard error.
+
+    :raises TimedOut: if it has not ended after `seconds`; it is killed with its children.
+    :raises CompileError: if it cannot be started, crashes, or fails; with its messages as `log`.
+    """
     import subprocess  # where all is known nothing is run
 
     try:
@@ -84,7 +95,7 @@ def run(command: tuple[str, ...], source: str = "", seconds: float = SECONDS) ->
         raise CompileError(
             "clang refuses", asked=shlex.join(command), because=because, source=source, log=log
         )
-    return output
+    return output, log
 
 
 class Deadline:

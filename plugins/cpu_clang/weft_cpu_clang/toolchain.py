@@ -161,7 +161,7 @@ def candidates() -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
         yield command, command
         return
     for name in ("clang", *(f"clang-{n}" for n in range(30, OLDEST - 1, -1))):
-        path = _on_path(name)
+        path = on_path(name)
         if path:
             yield (path,), (path,)
     wheel = importlib.util.find_spec("ziglang")
@@ -183,7 +183,7 @@ def _words(chosen: str) -> tuple[str, ...]:
         raise CompileError(f"{VARIABLE} is no command", because=f"{chosen}: {error}") from error
 
 
-def _on_path(name: str) -> str | None:
+def on_path(name: str) -> str | None:
     """Where a program is that may be run, without what else `shutil` brings."""
     if os.name == "nt":
         import shutil
@@ -283,7 +283,7 @@ def _decoded(text: bytes) -> Facts | None:
 
 def _identity(command: tuple[str, ...]) -> str:
     """Which compiler file, and which processor."""
-    path = _on_path(command[0]) or command[0]
+    path = on_path(command[0]) or command[0]
     try:
         stat = os.stat(path)
     except OSError as error:

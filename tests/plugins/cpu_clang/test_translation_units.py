@@ -12,6 +12,7 @@ from weft.base.settings import settings
 from weft.engine import forget_programs
 from weft.plugin import CompileError, LinearProgram, Ops, SourceText, UOp, dtypes
 from weft_cpu_clang import elf, translation_units
+from weft_cpu_clang.compile_server import CompileServers
 from weft_cpu_clang.compiler import ClangCompiler
 from weft_cpu_clang.renderer import ClangRenderer, clang_dialect
 from weft_cpu_clang.toolchain import find_toolchain
@@ -42,7 +43,7 @@ needs_objects = pytest.mark.skipif(
 
 @pytest.fixture
 def started(monkeypatch):
-    """The processes that are started, by their command lines."""
+    """The processes that are started, by their command lines: one for each translation unit."""
     found, start = [], subprocess.Popen.__init__
 
     def counted(self, arguments, *rest, **named):
@@ -50,6 +51,7 @@ def started(monkeypatch):
         start(self, arguments, *rest, **named)
 
     monkeypatch.setattr(subprocess.Popen, "__init__", counted)
+    monkeypatch.setattr(CompileServers, "compile", lambda self, source: None)
     return found
 
 
