@@ -22,6 +22,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from weft.autograd import history
@@ -45,16 +46,17 @@ from weft.uop import GroupOp, Ops, UOp, memo_slot
 if TYPE_CHECKING:
     from weft.tensor.protocol import TensorBase
 
-_MOST_LEAVES = 16
+MOST_LEAVES = 16
 _MOST_DEPTH = 64
 _MOST_NUMBERS = 1 << 14
 _MOST_TABLES = 8
 _ENDS = frozenset({Ops.CONST, Ops.VCONST, Ops.DEVICE})
-_COMPUTED = (GroupOp.ALU | GroupOp.Movement) | {
+COMPUTED = (GroupOp.ALU | GroupOp.Movement) | {
     Ops.CAST, Ops.BITCAST, Ops.REDUCE_AXIS, Ops.CONTIGUOUS, Ops.IOTA,
 }  # fmt: skip
 
 _set_key = memo_slot("_launch_key")
+set_meta = memo_slot("meta")
 _numbers: dict[Any, int] = {}
 _next = itertools.count()
 _tables: dict[Any, dict[Any, LaunchPlan]] = {}
@@ -97,7 +99,7 @@ class LaunchPlan:
 
 def launch(tensor: TensorBase) -> bool:
     """Compute a pending tensor by its plan. False: there is none, or none applies now."""
-    if not _is_simple(tensor) or recording() is not None or trace.enabled() or stats.timing:
+    if not may_launch(tensor):
         return False
     try:
         number, leaves, pattern = tensor._uop._launch_key  # type: ignore[attr-defined]
@@ -107,19 +109,39 @@ def launch(tensor: TensorBase) -> bool:
             return False
         number, leaves, pattern = key
     plan = _table().get((number, pattern))
-    if plan is None or has_unfinished():
+    if plan is None or not is_alone(tensor):
         return False
-    if not is_only_candidate(tensor) and not is_apart(tensor, waiting_tensors()):
+    run(tensor, plan, leaves)
+    return True
+
+
+def may_launch(tensor: TensorBase) -> bool:
+    """Whether a tensor may be computed by a plan, if it has one."""
+    return _is_simple(tensor) and recording() is None and not trace.enabled() and not stats.timing
+
+
+def is_alone(tensor: TensorBase) -> bool:
+    """Whether no other work has to be done before or together with that of a tensor."""
+    if has_unfinished():
         return False
+    return is_only_candidate(tensor) or is_apart(tensor, waiting_tensors())
+
+
+def run(
+    tensor: TensorBase,
+    plan: LaunchPlan,
+    leaves: tuple[UOp, ...],
+    values: Mapping[UOp, int] = MappingProxyType({}),
+) -> None:
+    """Compute a tensor over these leaves by a plan. values: of the variables of its kernels."""
     direct = plan.direct
-    if direct is None:
-        _set_value(tensor, plan, _run(plan, tuple(dict.fromkeys(leaves))))
+    if direct is None or values:
+        _set_value(tensor, plan, _run(plan, tuple(dict.fromkeys(leaves)), values))
     else:
         _set_value(tensor, plan, direct.run(leaves))
     stats.kernels += len(plan.steps)
     stats.ops += plan.ops
     stats.bytes += plan.nbytes
-    return True
 
 
 def is_apart(tensor: TensorBase, waiting: Sequence[TensorBase]) -> bool:
@@ -162,7 +184,9 @@ def note_plan(
     if not _is_simple(tensor) or settings.DEBUG >= 2 or not settings.SCHEDULE_CACHE:
         return
     key = _launch_key(node, 0)
-    plan = None if key is None else _plan(tensor, structure, template, bound, key[2])
+    plan = None
+    if key is not None and not structure.values:
+        plan = make_plan(tensor, structure, template, bound, key[2])
     if key is not None and plan is not None:
         number, leaves, pattern = key
         if list(dict.fromkeys(leaves)) == structure.buffers:
@@ -183,7 +207,7 @@ def _launch_key(node: UOp, depth: int) -> LaunchKey | None:
     op = node.op
     leaves: tuple[UOp, ...] = ()
     if op is Ops.BUFFER:
-        number = _number_of_buffer(node)
+        number = number_of_buffer(node)
         return None if number is None else (number, (node,), _ONE_LEAF)
     try:
         return node._launch_key  # type: ignore[attr-defined, no-any-return]
@@ -191,11 +215,11 @@ def _launch_key(node: UOp, depth: int) -> LaunchKey | None:
         pass
     if op in _ENDS:
         number = _number(node)
-    elif op in _COMPUTED and depth < _MOST_DEPTH and (node.arg is None or is_plain(node.arg)):
+    elif op in COMPUTED and depth < _MOST_DEPTH and (node.arg is None or is_plain(node.arg)):
         row: list[Any] = [op, node.dtype, node.arg]
         for source in node.src:
             if source.op is Ops.BUFFER:
-                below = _number_of_buffer(source)
+                below = number_of_buffer(source)
                 if below is None:
                     return None
                 row.append(below)
@@ -206,17 +230,17 @@ def _launch_key(node: UOp, depth: int) -> LaunchKey | None:
                 return None
             row.append(key[0])
             leaves += key[1]
-        if len(leaves) > _MOST_LEAVES:
+        if len(leaves) > MOST_LEAVES:
             return None
         number = _number(tuple(row))
     else:
         return None
-    found = number, leaves, _pattern(leaves)
+    found = number, leaves, pattern_of(leaves)
     _set_key(node, found)
     return found
 
 
-def _number_of_buffer(node: UOp) -> int | None:
+def number_of_buffer(node: UOp) -> int | None:
     """The number of a BUFFER, equal for memory of equal size, dtype and device. It is kept in the
     slot of launch keys: a whole key would hold the node itself."""
     try:
@@ -241,7 +265,7 @@ def _number(row: Any) -> int:
     return number
 
 
-def _pattern(leaves: tuple[UOp, ...]) -> tuple[int, ...]:
+def pattern_of(leaves: tuple[UOp, ...]) -> tuple[int, ...]:
     """Which leaves are the same BUFFER: for each the position of its first occurrence."""
     count = len(leaves)
     if count == 2:
@@ -249,9 +273,14 @@ def _pattern(leaves: tuple[UOp, ...]) -> tuple[int, ...]:
     return _ONE_LEAF if count < 2 else tuple([leaves.index(leaf) for leaf in leaves])
 
 
+def context() -> tuple[Any, Any]:
+    """What plans depend on besides graphs: the settings and the open devices."""
+    return settings.stamp(), registry.epoch()
+
+
 def _table() -> dict[Any, LaunchPlan]:
     """The plans under the current settings and open devices."""
-    now = settings.stamp(), registry.epoch()
+    now = context()
     table = _tables.get(now)
     if table is None:
         if len(_tables) >= _MOST_TABLES:
@@ -302,7 +331,7 @@ class _Direct:
         return made
 
 
-def _run(plan: LaunchPlan, given: Sequence[UOp]) -> Buffer:
+def _run(plan: LaunchPlan, given: Sequence[UOp], values: Mapping[UOp, int]) -> Buffer:
     """Launch the kernels of a plan on the memory of these BUFFERs; returns that of the result."""
     memory = list(map(binding.buffer_of, given))
     arenas: Sequence[Buffer] = ()
@@ -315,8 +344,8 @@ def _run(plan: LaunchPlan, given: Sequence[UOp]) -> Buffer:
             memory.append(Buffer.like(fresh.device, fresh.size, fresh.dtype))
         else:
             memory.append(arenas[spot.arena].view(fresh.size, fresh.dtype, spot.start))
-    for kernel, values, numbers in plan.steps:
-        kernel([memory[number] for number in numbers], values, False)
+    for kernel, own, numbers in plan.steps:
+        kernel([memory[number] for number in numbers], {**own, **values}, False)
     for device in plan.devices:
         device.synchronize()
     return memory[plan.result]
@@ -340,7 +369,7 @@ def _set_value(tensor: TensorBase, plan: LaunchPlan, buffer: Buffer) -> None:
 # ---- making --------------------------------------------------------------------------------------
 
 
-def _plan(
+def make_plan(
     tensor: TensorBase,
     structure: Structure,
     template: ScheduleTemplate,
@@ -348,7 +377,10 @@ def _plan(
     pattern: Sequence[int],
 ) -> LaunchPlan | None:
     """The plan of a schedule that was run; None if it has one that is not supported."""
-    if structure.values or template.values or any(f.window is not None for f in template.fresh):
+    values = structure.values
+    if template.values.keys() - values.keys():
+        return None
+    if any(fresh.window is not None for fresh in template.fresh):
         return None
     if any(item.ast.op is not Ops.SINK for item in bound.items):
         return None
@@ -364,12 +396,14 @@ def _plan(
     if result is None or result < template.given:
         return None
     kernels = [bound_program_for(item.ast, item.bufs[0].device) for item in bound.items]
-    costs = [cost_of(kernel, values) for kernel, values in kernels]
+    costs = [cost_of(kernel, {**values, **own}) for kernel, own in kernels]
     ops, nbytes = sum(cost[0] for cost in costs), sum(cost[1] for cost in costs)
     steps = tuple([(*kernel, step.memory) for kernel, step in zip(kernels, template.steps)])
     devices = tuple(dict.fromkeys(kernel.device for kernel, _ in kernels))
     fresh, ordered = template.fresh, tuple(moves[::-1])
-    direct = _direct(steps, fresh, result, bound.layout, pattern)
+    if values and not all(is_plain(move.arg) for move in moves):
+        return None
+    direct = None if values else _direct(steps, fresh, result, bound.layout, pattern)
     return LaunchPlan(
         steps, fresh, result, node.src[0], bound.layout, ordered, devices, ops, nbytes, direct
     )

@@ -21,7 +21,7 @@ from weft.schedule import (
 )
 from weft.schedule.cache import template_for
 from weft.schedule.structural_key import Structure, structure_of, traversal
-from weft.tensor import checked, launch_plans
+from weft.tensor import checked, general_plans, launch_plans
 from weft.tensor.failed_schedules import finish_schedules, has_unfinished, replace_completed
 from weft.tensor.live_tensors import (
     SETTLED,
@@ -105,7 +105,9 @@ def realize_tensors(tensors: Sequence[TensorBase]) -> None:
     with schedule_lock:
         if _read_check() and recording() is None:
             checked.run(tensors, _realize)
-        elif len(tensors) == 1 and launch_plans.launch(tensors[0]):
+        elif len(tensors) == 1 and (
+            launch_plans.launch(tensors[0]) or general_plans.launch(tensors[0], _realize)
+        ):
             return
         _realize(tensors)
 
@@ -160,6 +162,7 @@ def _compute(pending: Sequence[TensorBase], sink: UOp, order: Mapping[UOp, None]
         raise
     if may_repeat:
         launch_plans.note_plan(first, node, structure, template, filled)
+        general_plans.note_plan(first, node, structure, template, filled)
 
 
 def _realize_kernels(sink: UOp) -> None:
