@@ -18,8 +18,9 @@ from weft.base.dtype import DType, dtypes
 from weft.base.errors import SpecError
 from weft.base.scalars import truncate
 from weft.device import Buffer, binding, numpy_dtype
+from weft.engine.host_functions import HOST_FUNCTIONS
 from weft.tensor import realize
-from weft.uop import GroupOp, Ops, UOp, identity_element
+from weft.uop import GroupOp, HostCall, Ops, UOp, identity_element
 from weft.uop.symbolic.sint import as_node, variable_and_value
 
 if TYPE_CHECKING:
@@ -108,6 +109,8 @@ def _value(node: UOp, values: dict[UOp, Any], variables: dict[UOp, int]) -> Any:
     src = [values[s] for s in node.src]
     if op in _IDENTITY:
         return src[0]
+    if op is Ops.HOST_CALL:
+        return _called(node.arg, src, numpy_dtype(node.dtype))
     if op in GroupOp.Movement:
         return _moved(node, src[0], variables)
     if op is Ops.REDUCE_AXIS:
@@ -189,6 +192,18 @@ def _window(flat: Any, view: Any) -> Any:
         flat[start:], view.shape, [abs(s) * flat.itemsize for s in view.strides]
     )
     return low[tuple(slice(None, None, -1 if s < 0 else 1) for s in view.strides)]
+
+
+def _called(call: HostCall, src: Sequence[Any], dtype: Any) -> Any:
+    """All results of a host function in one array."""
+    import numpy as np
+
+    value = np.zeros(call.size, dtype)
+    inputs = [array.reshape(shape) for array, shape in zip(src, call.inputs)]
+    pairs = zip(call.windows, call.outputs)
+    outputs = [value[start:stop].reshape(shape) for (start, stop), shape in pairs]
+    HOST_FUNCTIONS[call.function](inputs, outputs, **dict(call.parameters))
+    return value
 
 
 # ---- arithmetic ----------------------------------------------------------------------------------

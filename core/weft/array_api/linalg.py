@@ -1,7 +1,7 @@
 """Linear algebra: products of matrices, and the extension `linalg`.
 
-Decompositions are those of Tensor: textbook methods in tensor code, over whole batches, meant for
-small matrices.
+Decompositions are those of Tensor: LAPACK where the host can access the memory of the device,
+kernels elsewhere.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
-from weft.array_api.array import Array, as_array, as_indices, both, index_dtype, must_be
+from weft.array_api.array import Array, as_array, as_indices, both, must_be
 from weft.array_api.manipulation import _axis
 from weft.array_api.statistics import _wide
 from weft.base.arguments import shown, whole
@@ -135,7 +135,7 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult[Array]:
 
 def svdvals(x: Array, /) -> Array:
     """Singular values in falling order."""
-    return svd(x, full_matrices=False).S
+    return _matrices("svdvals", x).svdvals()
 
 
 def eigh(x: Array, /) -> EighResult[Array]:
@@ -147,7 +147,7 @@ def eigh(x: Array, /) -> EighResult[Array]:
 
 def eigvalsh(x: Array, /) -> Array:
     """Eigenvalues of symmetric matrices in rising order."""
-    return eigh(x).eigenvalues
+    return _square("eigvalsh", x).eigvalsh()
 
 
 # ---- equations -----------------------------------------------------------------------------------
@@ -184,31 +184,17 @@ def slogdet(x: Array, /) -> SlogdetResult[Array]:
 
 def pinv(x: Array, /, *, rtol: Any = None) -> Array:
     """The pseudo-inverse: singular values of at most rtol times the largest count as 0."""
-    x = _matrices("pinv", x)
-    if x.size == 0:
-        return x.mT
-    u, s, vh = x.svd(full_matrices=False)
-    kept = s > _threshold(x, s, rtol)
-    inverse = kept.where(kept.where(s, 1).reciprocal(), 0).unsqueeze(-2)
-    return (vh.mT * inverse) @ u.mT
+    return _matrices("pinv", x).pinv(_one_for_each(rtol))
 
 
 def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     """How many singular values are larger than rtol times the largest."""
-    x = _matrices("matrix_rank", x)
-    if x.size == 0:
-        kind = index_dtype(x.device)
-        return Array.zeros(*x.shape[:-2], dtype=kind, device=x.device)
-    s = svdvals(x)
-    return as_indices((s > _threshold(x, s, rtol)).sum(-1, dtype=dtypes.int32))
+    return as_indices(_matrices("matrix_rank", x).matrix_rank(_one_for_each(rtol)))
 
 
-def _threshold(x: Array, s: Array, rtol: Any) -> Array:
-    if rtol is None:
-        rtol = max(x.shape[-2:]) * dtypes.finfo(x.dtype).eps
-    elif isinstance(rtol, Tensor):
-        rtol = as_array(rtol).cast(x.dtype).unsqueeze(-1)
-    return s.max(-1, True) * rtol
+def _one_for_each(rtol: Any) -> Any:
+    """A number, or a tensor of one for each matrix."""
+    return as_array(rtol) if isinstance(rtol, Tensor) else rtol
 
 
 # ---- parts and norms -----------------------------------------------------------------------------

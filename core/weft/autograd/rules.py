@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from weft.autograd.derivatives import CUSTOM, RECOMPUTE, is_checkpoint, named_vjp
 from weft.autograd.functions import custom_vjp
+from weft.autograd.host_calls import host_call_vjp
 from weft.autograd.shrink_pushdown import push_down_shrink
 from weft.base.dtype import ImageDType, dtypes
 from weft.base.errors import GradientError
@@ -94,6 +95,12 @@ def named_derivative(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
     if is_checkpoint(node):
         return (None, upstream)
     return (None, named_vjp(node, upstream))
+
+
+@rule(Ops.HOST_CALL)
+def host_call(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
+    """The rule of the host function"""
+    return host_call_vjp(node, upstream)
 
 
 @rule(Ops.CONTIGUOUS_BACKWARD)

@@ -156,6 +156,10 @@ class GradientError(WeftError, RuntimeError):
     """A gradient that is not defined, or a request for a gradient that has no result."""
 
 
+class LinearAlgebraError(WeftError, ValueError, RuntimeError):
+    """A matrix without the requested inverse or factorization, as `numpy.linalg.LinAlgError`."""
+
+
 class NonFiniteError(WeftError, FloatingPointError, RuntimeError):
     """In checked mode: an operation made a NaN or an infinity of inputs that have none.
 

@@ -184,6 +184,11 @@ TABLE: tuple[Setting, ...] = (
         "the source of each",
     ),
     Setting("MEMORY_PLANNER", 1, "0: intermediates of a schedule do not share memory"),
+    Setting(
+        "HOST_CALLS",
+        1,
+        "0: compute linear algebra by kernels also where the host can access the memory",
+    ),
     Setting("CACHE_DIR", _default_cache_folder(), "folder of the disk cache"),
     Setting("CACHE", 1, "0: neither read nor write the disk cache"),
     Setting("DISABLE_PLUGINS", "", "families that are not loaded, separated by commas"),
@@ -315,6 +320,7 @@ class SettingValues(TypedDict, total=False):
     SCHEDULE_CACHE: int
     KERNEL_ARGUMENTS: int
     MEMORY_PLANNER: int
+    HOST_CALLS: int
     CACHE_DIR: str
     CACHE: int
     DISABLE_PLUGINS: str
@@ -360,6 +366,7 @@ class Settings:
         SCHEDULE_CACHE: int
         KERNEL_ARGUMENTS: int
         MEMORY_PLANNER: int
+        HOST_CALLS: int
         CACHE_DIR: str
         CACHE: int
         DISABLE_PLUGINS: str

@@ -134,6 +134,8 @@ class MemoryCaps:
     :param collective_group: devices with equal groups exchange values by ``weft_collective``.
     :param addressable: whether this process reads, writes and computes there. Memory of other
         processes of one program is not addressable: kernels of such a device are not run here.
+    :param host_visible: whether ``Allocator.map_host`` maps every allocation: functions of the host
+        then compute in place.
     """
 
     alignment: int | None = 1
@@ -144,13 +146,14 @@ class MemoryCaps:
     link_group: str | None = None
     collective_group: str | None = None
     addressable: bool = True
+    host_visible: bool = False
 
     def __post_init__(self) -> None:
         check(
             self, alignment=whole(1, optional=True), cheap_windows=one(bool), persistent=one(bool),
             resident=one(bool), max_allocation=whole(1, optional=True),
             link_group=one(str, optional=True), collective_group=one(str, optional=True),
-            addressable=one(bool),
+            addressable=one(bool), host_visible=one(bool),
         )  # fmt: skip
 
 

@@ -10,6 +10,8 @@ from weft.base.errors import WeftError
 from weft.base.provenance import describe
 from weft.base.settings import settings
 from weft.device import Buffer, registry
+from weft.engine import lapack as lapack  # enters its functions into the table
+from weft.engine.host_functions import HostCallStep
 from weft.engine.process_group import is_local
 from weft.engine.programs import bound_program_for
 from weft.engine.report import report
@@ -34,7 +36,7 @@ class ExecItem:
     share in it.
     """
 
-    prg: KernelRunner | CopyRunner | CollectiveStep | RemoteKernel | ViewRunner
+    prg: KernelRunner | CopyRunner | CollectiveStep | HostCallStep | RemoteKernel | ViewRunner
     bufs: tuple[Buffer, ...]
     metadata: tuple[Any, ...] = ()
     values: Mapping[UOp, int] = field(default_factory=dict[UOp, int])
@@ -62,6 +64,8 @@ class ExecItem:
         if isinstance(self.prg, CollectiveStep):
             count = self.prg.ast.arg.devices
             return tuple(range(count)), tuple(range(count, 2 * count))
+        if isinstance(self.prg, HostCallStep):
+            return (0,), tuple(range(1, len(self.bufs)))
         return (0,), (1,)
 
     def _count(self, seconds: float | None, known: Mapping[UOp, int]) -> None:
@@ -73,6 +77,8 @@ class ExecItem:
         elif isinstance(self.prg, (CopyRunner, CollectiveStep)):
             stats.copies += 1
             stats.bytes += self.bufs[0].nbytes
+        elif isinstance(self.prg, HostCallStep):
+            stats.host_calls += 1
         if seconds is not None:
             stats.seconds += seconds
 
@@ -87,6 +93,9 @@ def lower_schedule_item(item: ScheduleItem, values: Mapping[UOp, int] | None = N
         devices = [registry.open(buffer.device) for buffer in item.outputs]
         step = CollectiveStep(item.ast, devices)
         return ExecItem(step, item.bufs, item.metadata, known, is_local(item))
+    if item.ast.op is Ops.HOST_CALL:
+        call = HostCallStep(item.ast, registry.open(item.bufs[0].device))
+        return ExecItem(call, item.bufs, item.metadata, known, is_local(item))
     if item.ast.op is Ops.BUFFER_VIEW:
         return ExecItem(ViewRunner(), item.bufs, item.metadata, known)
     if not is_local(item):
@@ -96,7 +105,9 @@ def lower_schedule_item(item: ScheduleItem, values: Mapping[UOp, int] | None = N
     except WeftError as error:
         _add_location(error, item)
         raise
-    return ExecItem(kernel, item.bufs, item.metadata, {**known, **arguments} if arguments else known)
+    return ExecItem(
+        kernel, item.bufs, item.metadata, {**known, **arguments} if arguments else known
+    )
 
 
 def _add_location(error: WeftError, item: ScheduleItem) -> None:

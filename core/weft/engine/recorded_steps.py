@@ -20,6 +20,7 @@ from functools import cached_property
 from typing import Any
 
 from weft.device import Buffer, registry
+from weft.engine.host_functions import HostCallStep
 from weft.engine.lower_items import ExecItem
 from weft.engine.process_group import is_addressable
 from weft.engine.runners import CollectiveStep, KernelRunner, RemoteKernel, ViewRunner
@@ -206,7 +207,7 @@ class Recorded:
         for step in self.recorded:
             item = step.item
             what: Any = item.prg if isinstance(item.prg, KernelRunner) else "copy"
-            if isinstance(item.prg, (CollectiveStep, RemoteKernel)):
+            if isinstance(item.prg, (CollectiveStep, HostCallStep, RemoteKernel)):
                 what = item.prg.ast
             places = tuple(
                 (numbers.setdefault(id(a.memory), len(numbers)), a.memory.kind, a.memory.place,

@@ -25,6 +25,7 @@ from weft.base.interrupts import let_through
 from weft.base.settings import settings
 from weft.device import Buffer, Device, Launch, OpenDevice, SettableGraph, registry, transfer
 from weft.engine.execute import run_steps
+from weft.engine.host_functions import HostCallStep
 from weft.engine.lower_items import ExecItem
 from weft.engine.recorded_steps import (
     CONSTANT,
@@ -301,7 +302,7 @@ class Replay(Recorded):
         )  # fmt: skip
 
     def _count(self) -> None:
-        self._kernels = self._copies = self._ops = self._bytes = 0
+        self._kernels = self._copies = self._host_calls = self._ops = self._bytes = 0
         for step in self.steps:
             item = step.item
             if isinstance(item.prg, KernelRunner):
@@ -309,6 +310,8 @@ class Replay(Recorded):
                 ops, nbytes = cost_of(item.prg, item.values)
                 self._ops += ops
                 self._bytes += nbytes
+            elif isinstance(item.prg, HostCallStep):
+                self._host_calls += 1
             else:
                 self._copies += 1
                 target = step.arguments[0]
@@ -393,6 +396,7 @@ class Replay(Recorded):
             stats.kernels += self._kernels
             stats.ops += self._ops
         stats.copies += self._copies
+        stats.host_calls += self._host_calls
         stats.bytes += self._bytes
         return outputs
 
@@ -475,7 +479,7 @@ def _item_getter(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, 
 
 def _exchange(prg: Any, buffers: list[Buffer]) -> Callable[[], Any]:
     """The call of a step without a kernel."""
-    if isinstance(prg, CollectiveStep):
+    if isinstance(prg, CollectiveStep | HostCallStep):
         return partial(prg, buffers, {}, False)
     return partial(_copy, buffers)
 

@@ -24,7 +24,7 @@ _shown: set[int] = set()
 
 def report(item: ExecItem, seconds: float | None) -> None:
     """Device, running number, name, argument count, memory, time, GFLOPS, GB/s, Tensor methods."""
-    number = stats.kernels if item.prg.is_kernel else stats.copies
+    number = stats.kernels if item.prg.is_kernel else stats.copies + stats.host_calls
     device = item.bufs[0].device
     took = f"{human_time(seconds):>9}" if seconds is not None else " " * 9
     line = (

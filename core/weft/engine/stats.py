@@ -15,10 +15,11 @@ from weft.device import usage
 class Stats:
     """Totals since the last reset.
 
-    kernels: compiled programs launched; copies: copies made; ops: arithmetic operations;
-    bytes: memory touched, each buffer of a kernel once; seconds: time in kernels, counted where
-    they were waited for. planned_bytes: the most memory that the intermediates of one schedule had
-    together; unplanned_bytes: what the same intermediates would take without sharing it.
+    kernels: compiled programs launched; copies: copies made; host_calls: functions of the host
+    called; ops: arithmetic operations; bytes: memory touched, each buffer of a kernel once;
+    seconds: time in kernels, counted where they were waited for. planned_bytes: the most memory
+    that the intermediates of one schedule had together; unplanned_bytes: what the same
+    intermediates would take without sharing it.
     """
 
     def __init__(self) -> None:
@@ -29,6 +30,7 @@ class Stats:
         """Reset all totals to zero, and the peak memory to the memory in use."""
         self.kernels = 0
         self.copies = 0
+        self.host_calls = 0
         self.ops = 0
         self.bytes = 0
         self.seconds = 0.0
@@ -44,7 +46,8 @@ class Stats:
     @contextmanager
     def paused(self) -> Generator[None]:
         """A with-block in which nothing is counted."""
-        names = ("kernels", "copies", "ops", "bytes", "seconds", "planned_bytes", "unplanned_bytes")
+        names = ("kernels", "copies", "host_calls", "ops", "bytes", "seconds", "planned_bytes",
+                 "unplanned_bytes")  # fmt: skip
         kept = {name: getattr(self, name) for name in names}
         try:
             yield

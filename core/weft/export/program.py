@@ -12,7 +12,7 @@ from typing import Any
 
 from weft.base.dtype import DType
 from weft.device import Buffer, CompiledProgram, registry
-from weft.engine import ExecItem
+from weft.engine import ExecItem, HostCallStep
 from weft.engine.capture import Recording
 from weft.engine.recorded_steps import CONSTANT, INPUT, OUTPUT, Recorded, Unreplayable
 from weft.engine.replay import Replay
@@ -148,6 +148,11 @@ class _Builder:
         if isinstance(item.prg, CopyRunner):
             return None
         if not isinstance(item.prg, KernelRunner):
+            if isinstance(item.prg, HostCallStep):
+                raise Unreplayable(
+                    f"{item.prg.name!r} is a function of the host (LAPACK); with WEFT_HOST_CALLS=0 "
+                    "it is computed by kernels"
+                )
             raise Unreplayable(f"it has a step {item.prg.name!r}")
         return self._runners.setdefault(item.prg, len(self._runners))
 

@@ -1,4 +1,4 @@
-"""Schedule item: one kernel, copy or view to run, and the memory that it uses."""
+"""Schedule item: one kernel, copy, host call or view to run, and the memory that it uses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from weft.uop import Ops, UOp
 
 @dataclass(frozen=True, eq=False)
 class ScheduleItem:
-    """A kernel's AST (SINK), or a COPY, COLLECTIVE or BUFFER_VIEW node, with its buffers.
+    """A kernel's AST (SINK), a COPY, COLLECTIVE, HOST_CALL or BUFFER_VIEW node, with its buffers.
 
     bufs: outputs first; those of a kernel are at the slot of their DEFINE_GLOBAL.
     metadata: the Tensor methods that are fused in it.
@@ -43,7 +43,7 @@ class ScheduleItem:
 
 
 def stored_slots(ast: UOp) -> set[int]:
-    """Which of its arguments a kernel, COPY, COLLECTIVE or BUFFER_VIEW writes."""
+    """Which of its arguments a kernel, COPY, COLLECTIVE, HOST_CALL or BUFFER_VIEW writes."""
     if ast.op is Ops.COLLECTIVE:
         return set(range(ast.arg.devices))
     if ast.op is not Ops.SINK:

@@ -74,13 +74,13 @@ def create_kernels(uses: Uses, groups: Iterable[Group], ctx: ScheduleContext) ->
 
 
 def _single_kernel(node: UOp, stored: dict[UOp, UOp], ctx: ScheduleContext) -> UOp:
-    """The stored node of a kernel with one member, a copy or a view."""
+    """The stored node of a kernel with one member, a copy, a host call or a view."""
     if node.op in GroupOp.Meta:
-        source = _stored_source(node.src[0], stored)
+        sources = [_stored_source(s, stored) for s in node.src if s.op is not Ops.DEVICE]
         buffer = UOp.new_buffer(node.device, int(node.size), node.dtype)
         if node.op is Ops.BUFFER_VIEW:
-            binding.share(buffer, root_buffer(source))  # from now on, although it runs later
-        return _written_by(node, UOp(node.op, node.dtype, (), node.arg), buffer, source)
+            binding.share(buffer, root_buffer(sources[0]))  # from now on, although it runs later
+        return _written_by(node, UOp(node.op, node.dtype, (), node.arg), buffer, *sources)
     if node.op is Ops.ASSIGN and (copied := _copy_into(node, stored)) is not None:
         return copied
     alone = _fused_kernel(Group([node], [node]), stored, ctx)
@@ -112,9 +112,10 @@ def _exchange(node: UOp, stored: dict[UOp, UOp]) -> dict[UOp, UOp]:
     return {one: UOp(Ops.ASSIGN, one.dtype, (to, kernel)) for one, to in zip(results, memory)}
 
 
-def _written_by(node: UOp, ast: UOp, memory: UOp, source: UOp) -> UOp:
-    """`memory` after a copy or view of `source`: what is written comes first in its sources."""
-    kernel = UOp(Ops.KERNEL, src=(memory, source), arg=Kernel(ast, provenance_of([node])))
+def _written_by(node: UOp, ast: UOp, memory: UOp, *sources: UOp) -> UOp:
+    """`memory` after a copy, host call or view of `sources`: what is written comes first in the
+    sources of the kernel."""
+    kernel = UOp(Ops.KERNEL, src=(memory, *sources), arg=Kernel(ast, provenance_of([node])))
     return UOp(Ops.ASSIGN, node.dtype, (memory, kernel))
 
 
@@ -123,8 +124,8 @@ def _stored_source(source: UOp, stored: dict[UOp, UOp]) -> UOp:
     found = stored.get(base)
     if found is None or (source is not base and not source.st.contiguous):
         raise ScheduleError(
-            "a copy reads whole buffers only",
-            asked=f"{source.op} of shape {source.shape} as the source of a copy",
+            "a copy or a host call reads whole buffers only",
+            asked=f"{source.op} of shape {source.shape} as its source",
             because="it is neither stored nor a reshape of something stored",
         )
     return found

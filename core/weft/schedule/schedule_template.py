@@ -31,8 +31,8 @@ _MOST_PATTERNS = 64
 
 
 class Step(NamedTuple):
-    """One thing to run: a kernel's AST (or COPY, COLLECTIVE, BUFFER_VIEW), and the numbers of its
-    memory."""
+    """One thing to run: a kernel's AST (or COPY, COLLECTIVE, HOST_CALL, BUFFER_VIEW), and the
+    numbers of its memory."""
 
     ast: UOp
     memory: tuple[int, ...]

@@ -25,7 +25,7 @@ from weft.uop import GroupOp, Ops, Reduce, UOp
 _MOST_PARTS = 256
 _FEWEST_PARTS = 8
 _FOR_THREADS = 64  # elements that are enough to be shared by threads as they are
-_STORES = frozenset({Ops.CONTIGUOUS, Ops.COPY, Ops.COLLECTIVE, Ops.BUFFER_VIEW})
+_STORES = GroupOp.Meta | {Ops.CONTIGUOUS}
 # how much of an expression is searched for memory that moves along an axis
 _MOST_NODES = 64
 

@@ -176,7 +176,21 @@ def _environment(devices: set[str]) -> tuple[Any, ...]:
 
 def is_plain(arg: Any) -> bool:
     """Whether an argument is equal in all runs of one program: no variable, no serial number."""
+    if arg.__class__ is tuple and _is_integral(arg):
+        return True
     return arg in _plain or (not _is_serial_number(arg) and _unbound(arg, {}) is arg)
+
+
+def _is_integral(arg: tuple[Any, ...]) -> bool:
+    """Whether an argument consists of ints and pairs of ints: a shape, an order, windows."""
+    for entry in arg:
+        if entry.__class__ is not int:
+            if entry.__class__ is not tuple:
+                return False
+            for number in entry:
+                if number.__class__ is not int:
+                    return False
+    return True
 
 
 # ---- arguments -----------------------------------------------------------------------------------

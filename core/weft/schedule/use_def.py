@@ -14,7 +14,7 @@ from weft.uop import GroupOp, Ops, UOp
 
 SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
 # what has memory of its own, row-major, or will
-COMPUTED_MEMORY = frozenset({Ops.ASSIGN, Ops.COPY, Ops.COLLECTIVE, Ops.CONTIGUOUS, Ops.BUFFER_VIEW})
+COMPUTED_MEMORY = GroupOp.Meta | {Ops.ASSIGN, Ops.CONTIGUOUS}
 MEMORY = COMPUTED_MEMORY | {Ops.BUFFER}
 LEAVES = frozenset(
     {

@@ -115,6 +115,8 @@ def _shape(node: UOp) -> Shape | None:
         return (node.arg.size,)
     if op is Ops.COLLECTIVE:
         return (node.arg.output_size(node.arg.place),)
+    if op is Ops.HOST_CALL:
+        return (node.arg.size,)
     if op is Ops.VIEW or op is Ops.VALID:
         return node.arg.shape
     if op is Ops.BITCAST:

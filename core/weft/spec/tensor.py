@@ -6,7 +6,19 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.base.dtype import ImageDType, PtrDType, dtypes
-from weft.uop import BufferView, Collective, GroupOp, Kernel, Ops, Reduce, Shard, UOp, Window
+from weft.base.sequences import prod
+from weft.uop import (
+    BufferView,
+    Collective,
+    GroupOp,
+    HostCall,
+    Kernel,
+    Ops,
+    Reduce,
+    Shard,
+    UOp,
+    Window,
+)
 
 _SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
 _IDENTITY = GroupOp.Identity | {Ops.CONTIGUOUS}
@@ -143,6 +155,17 @@ def _collective(node: UOp) -> str | None:
     return None if shapes == expected else f"its parts have the shapes {shapes}, not {expected}"
 
 
+def _host_call(node: UOp) -> str | None:
+    if not isinstance(node.arg, HostCall):
+        return "its arg is not a HostCall"
+    shapes = [source.shape for source in node.src]
+    expected = [(prod(shape),) for shape in node.arg.inputs]
+    if shapes != expected:
+        return f"its sources have the shapes {shapes}, not {expected}"
+    same = all(source.dtype is node.dtype for source in node.src)
+    return None if same else f"its sources have the dtypes {[s.dtype for s in node.src]}"
+
+
 _CHECKS: dict[Ops, Callable[[UOp], str | None]] = {
     Ops.REDUCE_AXIS: _reduce,
     Ops.ASSIGN: _assign,
@@ -152,6 +175,7 @@ _CHECKS: dict[Ops, Callable[[UOp], str | None]] = {
         None if isinstance(u.arg, BufferView) else "its arg is not a BufferView"
     ),
     Ops.COLLECTIVE: _collective,
+    Ops.HOST_CALL: _host_call,
     Ops.MSTACK: _stack,
     Ops.MULTI: _multi,
     Ops.MSELECT: _select,

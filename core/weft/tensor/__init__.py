@@ -7,9 +7,12 @@ from types import ModuleType
 from typing import Any
 
 from weft.tensor.complex import ComplexTensor
+from weft.tensor.ops.linear_algebra.lapack_gradients import enter_rules
 from weft.tensor.tensor import Tensor
 
 __all__ = ["ComplexTensor", "Tensor", "from_dlpack"]
+
+enter_rules(Tensor)
 
 from_dlpack = Tensor.from_dlpack
 """A tensor over another library's memory; see `Tensor.from_dlpack`."""

@@ -29,6 +29,23 @@ class EighResult(NamedTuple, Generic[T]):
     eigenvectors: T
 
 
+class EigResult(NamedTuple, Generic[T]):
+    """Eigenvalues, eigenvectors as columns."""
+
+    eigenvalues: T
+    eigenvectors: T
+
+
+class LstsqResult(NamedTuple, Generic[T]):
+    """The solution of a least-squares problem, the squared norms of what is left, the rank and the
+    singular values of the matrix."""
+
+    solution: T
+    residuals: T
+    rank: T
+    singular_values: T
+
+
 class QRResult(NamedTuple, Generic[T]):
     """An orthogonal and an upper triangular factor."""
 

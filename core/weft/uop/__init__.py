@@ -17,6 +17,7 @@ from weft.uop.args import (
 from weft.uop.bounds import bounds_of, may_leave
 from weft.uop.collective import Collective, CollectiveKind
 from weft.uop.evaluate import exec_alu, identity_element
+from weft.uop.host_call import HostCall
 from weft.uop.matcher import PatternMatcher
 from weft.uop.node import UOp, memo_slot, sint
 from weft.uop.ops import GroupOp, Ops
@@ -39,10 +40,10 @@ from weft.uop.text import from_text, register_arg, to_text
 from weft.uop.tree import tree_text
 
 __all__ = [
-    "AxisKind", "BufferView", "Collective", "CollectiveKind", "GroupOp", "Kernel", "KernelInfo",
-    "Ops", "PatternMatcher", "RangeArg", "Reduce", "Row", "Shard", "UOp", "UPat", "Var", "Variable",
-    "Window", "bounds_of", "conjuncts", "device_of", "even_bounds", "exec_alu", "from_text",
-    "graph_rewrite", "identity_element", "laid_out", "may_leave", "memo_slot", "note_sharding",
-    "parts_of", "provide", "register_arg", "render", "rewrite_map", "sharding_seen", "sint",
-    "stacked", "to_text", "tree_text",
+    "AxisKind", "BufferView", "Collective", "CollectiveKind", "GroupOp", "HostCall", "Kernel",
+    "KernelInfo", "Ops", "PatternMatcher", "RangeArg", "Reduce", "Row", "Shard", "UOp", "UPat",
+    "Var", "Variable", "Window", "bounds_of", "conjuncts", "device_of", "even_bounds", "exec_alu",
+    "from_text", "graph_rewrite", "identity_element", "laid_out", "may_leave", "memo_slot",
+    "note_sharding", "parts_of", "provide", "register_arg", "render", "rewrite_map",
+    "sharding_seen", "sint", "stacked", "to_text", "tree_text",
 ]  # fmt: skip

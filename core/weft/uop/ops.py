@@ -116,6 +116,8 @@ class Ops(Member, int):
     SHUFFLE = auto()  # the value of the lane of the warp whose number is XORed with arg
     # between devices
     COLLECTIVE = auto()  # (value, ..., DEVICE): its share of an exchange; arg: Collective
+    # on the host
+    HOST_CALL = auto()  # (value, ...): the results of a host function; arg: HostCall
 
 
 class GroupOp:
@@ -145,6 +147,6 @@ class GroupOp:
     )
     Identity = frozenset({Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.FUSE, Ops.NOOP, Ops.CUSTOM_VJP})
     # schedule items that are carried out without a compiled program
-    Meta = frozenset({Ops.COPY, Ops.BUFFER_VIEW, Ops.COLLECTIVE})
+    Meta = frozenset({Ops.COPY, Ops.BUFFER_VIEW, Ops.COLLECTIVE, Ops.HOST_CALL})
     Defines = frozenset({Ops.DEFINE_GLOBAL, Ops.DEFINE_LOCAL, Ops.DEFINE_REG})
     All = frozenset(Ops)

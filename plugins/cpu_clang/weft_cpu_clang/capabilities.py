@@ -77,7 +77,7 @@ def describe(toolchain: Toolchain, measured: Mapping[str, float] | None = None) 
     )
     return Capabilities(
         # Unaligned accesses cost nothing here, so a window may start at any byte.
-        memory=MemoryCaps(alignment=1, cheap_windows=True),
+        memory=MemoryCaps(alignment=1, cheap_windows=True, host_visible=True),
         compute=compute,
         name=f"{processor_name()}, {target_name(toolchain)}",
         fingerprint=toolchain.fingerprint,

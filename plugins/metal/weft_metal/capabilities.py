@@ -88,7 +88,10 @@ def describe(
     )
     return Capabilities(
         memory=MemoryCaps(
-            alignment=ALIGNMENT, max_allocation=max_allocation, link_group=LINK_GROUP
+            alignment=ALIGNMENT,
+            max_allocation=max_allocation,
+            link_group=LINK_GROUP,
+            host_visible=True,
         ),
         compute=compute,
         name=name,

@@ -177,7 +177,9 @@ def test_other_architectures_are_not_offered():
 def test_a_device_that_is_not_here_has_no_compiler():
     device = weft_metal.weft_offline("apple8")
     assert weft_metal.weft_compiler(device) is None
-    assert device.capabilities.memory == MemoryCaps(alignment=16, link_group="METAL")
+    assert device.capabilities.memory == MemoryCaps(
+        alignment=16, link_group="METAL", host_visible=True
+    )
 
 
 def test_thirty_buffers_leave_an_argument_for_the_variables():

@@ -5,7 +5,7 @@ In these texts `x` is the tensor. Code comes first, an explanation after a colon
 
 from __future__ import annotations
 
-COMPLEX = "nothing of that kind: there are no complex numbers"
+COMPLEX = "x.cast(dtypes.complex64): complex numbers have parts of float32 or float64"
 SPARSE = "nothing of that kind: all tensors are dense"
 QUANTISED = "x.cast(dtypes.int8) and a scale of your own: there are no quantised dtypes"
 _SHAPE = "the shape of a tensor does not change in place"
@@ -120,25 +120,25 @@ EQUIVALENTS: dict[str, str] = {
         "Tensor(scipy_function(x.numpy())): not yet an operation of tensors",
     ),
     # linear algebra
-    "pinverse": "weft.array_api.linalg.pinv(x)",
-    **dict.fromkeys(("symeig", "eig"), "x.eigh() of symmetric matrices"),
+    "pinverse": "x.pinv()",
+    "symeig": "x.eigh()",
     **dict.fromkeys(("triangular_solve", "lu_solve"), "A.solve(x)"),
     "cholesky_solve": "(L @ L.mT).solve(x)",
     "cholesky_inverse": "(x @ x.mT).inv()",
-    "lstsq": "q, r = x.qr(\"reduced\"), then r.solve(q.mT @ y)",
     "lu": "x.solve(y), x.det() or x.inv(): the factors are not given out",
     **dict.fromkeys(("geqrf", "orgqr", "ormqr"), "x.qr()"),
     "matrix_exp": "w, v = x.eigh(), then (v * w.exp().unsqueeze(-2)) @ v.mT: if x is symmetric",
     # complex numbers, sparse tensors, quantised dtypes
     **dict.fromkeys(
-        ("conj", "real", "resolve_conj", "resolve_neg", "conj_physical", "conj_physical_"),
-        "x itself: there are no complex numbers",
+        ("resolve_conj", "resolve_neg"),
+        "x itself: conjugates are computed at once",
     ),
-    **dict.fromkeys(("H", "mH", "adjoint"), "x.mT: there are no complex numbers"),
-    **dict.fromkeys(
-        "imag angle isreal is_complex is_conj is_neg cfloat cdouble chalf stft istft".split(),
-        COMPLEX,
-    ),
+    **dict.fromkeys(("H", "mH", "adjoint"), "x.mT.conj()"),
+    **dict.fromkeys(("conj_physical", "conj_physical_"), "x.conj()"),
+    "isreal": "x.imag == 0", "is_conj": "False: conjugates are computed at once",
+    "is_neg": "False: negatives are computed at once",
+    **dict.fromkeys(("cfloat", "cdouble", "chalf"), COMPLEX),
+    **dict.fromkeys(("stft", "istft"), "weft.stft(x, n_fft), weft.istft(z, n_fft)"),
     **dict.fromkeys(
         "is_sparse is_sparse_csr is_coalesced coalesce indices values crow_indices col_indices "
         "ccol_indices row_indices dense_dim sparse_dim sparse_mask sparse_resize_ "

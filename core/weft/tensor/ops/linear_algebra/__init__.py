@@ -7,7 +7,9 @@ from typing import Self
 from weft.tensor.ops.linear_algebra import (
     einsum,
     factorizations,
+    least_squares,
     linear_equations,
+    matrices,
     matrix_products,
     products,
 )
@@ -77,4 +79,11 @@ class LinearAlgebraMixin(TensorBase):
     svd = factorizations.svd
     cholesky = factorizations.cholesky
     eigh = factorizations.eigh
-    _diagonals = factorizations._diagonals
+    svdvals = factorizations.svdvals
+    eigvalsh = factorizations.eigvalsh
+    eig = factorizations.eig
+    _diagonals = matrices._diagonals
+
+    pinv = least_squares.pinv
+    matrix_rank = least_squares.matrix_rank
+    lstsq = least_squares.lstsq

@@ -1,0 +1,324 @@
+"""Gradient rules of LAPACK's functions, from their arguments, results and gradients.
+
+Every rule consists of differentiable functions of the arguments and results, so that second
+derivatives follow. Rules of factorizations hold for functions that do not depend on the signs of
+vectors and on the bases of equal values; pairs of equal values contribute nothing.
+
+Source: M. B. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
+differentiation", 2008; G. H. Golub and V. Pereyra, "The differentiation of pseudo-inverses and
+nonlinear least squares problems whose variables separate", 1973; J. Townsend, "Differentiating the
+singular value decomposition", 2016; S. F. Walter and L. Lehmann, "Algorithmic differentiation of
+linear algebra functions with application in optimum experimental design", 2010 (QR).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from weft.autograd import HOST_CALL_VJPS
+from weft.base.sequences import prod
+from weft.device import registry
+from weft.tensor.ops.linear_algebra.host_lapack import host_call, parts
+from weft.uop import HostCall, Ops, UOp
+
+Gradients = Sequence[Any]
+Vjp = Callable[..., Sequence[Any]]
+
+_DEEPEST = 16
+
+
+RULES: dict[str, Vjp] = {}
+"""The rules by the names of the functions."""
+
+
+def lapack_vjp(function: Vjp) -> Vjp:
+    """Enter a rule into the table, by its name.
+
+    A rule takes the list of arguments, the list of results, the list of their gradients (None: 0),
+    and the parameters of the call by name.
+    """
+    RULES[function.__name__] = function
+    return function
+
+
+def enter_rules(kind: type[Any]) -> None:
+    """Make the rules those of HOST_CALL nodes. kind: the class of tensors."""
+    HOST_CALL_VJPS.update({name: partial(_vjp, rule, kind) for name, rule in RULES.items()})
+
+
+def _vjp(rule: Vjp, kind: type[Any], node: UOp, upstream: UOp) -> list[UOp | None]:
+    """The gradients of the sources of a HOST_CALL."""
+    call: HostCall = node.arg
+    shapes, place = call.inputs, _computing_device(node)
+
+    def there(part: UOp) -> Any:
+        return kind._from_node(part).to(place)
+
+    gradients = _gradients(upstream, call)
+    if all(each is None for each in gradients):
+        return [None] * len(shapes)
+    found = rule(
+        [there(source.reshape(shape)) for source, shape in zip(node.src, shapes)],
+        [there(part) for part in parts(node, call)],
+        [None if each is None else there(each) for each in gradients],
+        **dict(call.parameters),
+    )
+    return [
+        None if each is None else each.to(node.device)._uop.reshape((prod(shape),))
+        for each, shape in zip(found, shapes)
+    ]
+
+
+def _computing_device(node: UOp) -> Any:
+    """The device of a call; the device that its arguments come from, if it computes nothing."""
+    source = node.src[0].base
+    if source.op is Ops.COPY and registry.capabilities(str(node.device)).compute is None:
+        return source.src[0].device
+    return node.device
+
+
+def _gradients(upstream: UOp, call: HostCall) -> list[UOp | None]:
+    """The gradient of each result; None where it is 0."""
+    windows = [_window(upstream, *window, 0) for window in call.windows]
+    pairs = zip(windows, call.outputs)
+    return [None if part is None else part.reshape(shape) for part, shape in pairs]
+
+
+def _window(node: UOp, start: int, stop: int, depth: int) -> UOp | None:
+    """The elements of a flat gradient from start to stop; None for padding.
+
+    A flat gradient is the sum of the padded gradients of the results.
+    """
+    if node.op is Ops.PAD:
+        ((before, _),) = node.arg
+        size = node.src[0].shape[0]
+        if stop <= before or start >= before + size:
+            return None
+        if before <= start and stop <= before + size:
+            return node.src[0].shrink(((start - before, stop - before),))
+    if node.op is Ops.ADD and depth < _DEEPEST:
+        left, right = [_window(source, start, stop, depth + 1) for source in node.src]
+        if left is None or right is None:
+            return right if left is None else left
+        return left + right
+    return node.shrink(((start, stop),))
+
+
+# ---- linear equations ----------------------------------------------------------------------------
+
+
+@lapack_vjp
+def solve(given: Gradients, results: Gradients, gradients: Gradients) -> Gradients:
+    """b: w = a^-T g; a: -w x^T"""
+    (a, _), (x,), (g,) = given, results, gradients
+    w = a.mT.solve(g)
+    return -(w @ x.mT), w
+
+
+@lapack_vjp
+def inv(given: Gradients, results: Gradients, gradients: Gradients) -> Gradients:
+    """-x^T g x^T, x the inverse"""
+    (x,), (g,) = results, gradients
+    return (-(x.mT @ g @ x.mT),)
+
+
+@lapack_vjp
+def det(given: Gradients, results: Gradients, gradients: Gradients) -> Gradients:
+    """g times the cofactors, also of singular matrices"""
+    (a,), (g,) = given, gradients
+    (cofactors,) = host_call("adjugate", [a], [a.shape])
+    return (_as_factor(g) * cofactors.mT,)
+
+
+@lapack_vjp
+def adjugate(given: Gradients, results: Gradients, gradients: Gradients) -> Gradients:
+    """That of det(a) a^-1, of matrices with an inverse"""
+    (a,), (value,), (g,) = given, results, gradients
+    x = a.inv()
+    through_det = _as_factor((g * x).sum((-2, -1))) * value.mT
+    return (through_det - value.mT @ g @ x.mT,)
+
+
+@lapack_vjp
+def slogdet(given: Gradients, results: Gradients, gradients: Gradients) -> Gradients:
+    """g a^-T, g the gradient of the logarithm; the sign is constant"""
+    (a,), (_, g) = given, gradients
+    return (None if g is None else _as_factor(g) * a.inv().mT,)
+
+
+@lapack_vjp
+def pinv(given: Gradients, results: Gradients, gradients: Gradients, rtol: float) -> Gradients:
+    """Of matrices of constant rank (Golub and Pereyra)"""
+    (a,), (p,), (g,) = given, results, gradients
+    return (_pinv_gradient(a, p, g),)
+
+
+def _pinv_gradient(a: Any, p: Any, g: Any) -> Any:
+    """a: -p^T g p^T + (I - a p) g^T p p^T + p^T p g^T (I - p a)"""
+    left, right = g.mT @ p @ p.mT, p.mT @ p @ g.mT
+    return left - a @ (p @ left) + right - (right @ p) @ a - p.mT @ g @ p.mT
+
+
+@lapack_vjp
+def lstsq(given: Gradients, results: Gradients, gradients: Gradients, rtol: float) -> Gradients:
+    """Those of pinv(a) @ b, and of the singular values"""
+    (a, b), (g, _, values) = given, gradients
+    through_a = through_b = None
+    if g is not None:
+        p = a.pinv(rtol)
+        through_a, through_b = _pinv_gradient(a, p, g @ b.mT), p.mT @ g
+    if values is not None:
+        more = _values_gradient(a, values)
+        through_a = more if through_a is None else through_a + more
+    return through_a, through_b
+
+
+# ---- factorizations ------------------------------------------------------------------------------
+
+
+@lapack_vjp
+def cholesky(given: Gradients, results: Gradients, gradients: Gradients) -> Gradients:
+    """The symmetric part of l^-T h(l^T g) l^-1; h halves the diagonal of the lower triangle"""
+    (lower,), (g,) = results, gradients
+    inner = _halved_triangle(lower.mT @ g)
+    half = lower.mT.solve(lower.mT.solve(inner).mT)
+    return (_symmetric_part(half),)
+
+
+@lapack_vjp
+def qr(given: Gradients, results: Gradients, gradients: Gradients, mode: str) -> Gradients:
+    """(gq + q c(r gr^T - gq^T q)) r^-T; c mirrors the lower triangle (Walter and Lehmann)"""
+    (a,), (q, r) = given, results
+    gq, gr = [
+        x.zeros_like() if each is None else each for each, x in zip(gradients, (q, r), strict=True)
+    ]
+    rows, columns = a.shape[-2:]
+    size = min(rows, columns)
+    if q.shape[-1] > size:  # the complement of the columns turns with them
+        q, others, gq, more = q[..., :size], q[..., size:], gq[..., :size], gq[..., size:]
+        gq = gq - others @ (more.mT @ q)
+        r, gr = r[..., :size, :], gr[..., :size, :]
+    if columns > size:
+        rest, ga_rest = a[..., size:], q @ gr[..., size:]
+        gq = gq + rest @ gr[..., size:].mT
+        r, gr = r[..., :size], gr[..., :size]
+        return (_square_qr_gradient(q, r, gq, gr).cat(ga_rest, dim=-1),)
+    return (_square_qr_gradient(q, r, gq, gr),)
+
+
+def _square_qr_gradient(q: Any, r: Any, gq: Any, gr: Any) -> Any:
+    """For a square R."""
+    inner = r @ gr.mT - gq.mT @ q
+    mirrored = inner.tril() + inner.tril(-1).mT
+    return r.solve((gq + q @ mirrored).mT).mT
+
+
+@lapack_vjp
+def svd(
+    given: Gradients, results: Gradients, gradients: Gradients, full_matrices: bool
+) -> Gradients:
+    """u (k(u^T gu) s + s k(v^T gv) + gs) v^T, and what leaves the spaces of u and v (Townsend);
+    k(x) = (x - x^T) / (s_j^2 - s_i^2)"""
+    (u, s, vh), (gu, gs, gvh) = results, gradients
+    size = s.shape[-1]
+    row, column, squares = s.unsqueeze(-2), s.unsqueeze(-1), s * s
+    apart = squares.unsqueeze(-2) - squares.unsqueeze(-1)
+    inner = 0.0 if gs is None else _diagonal_matrix(gs)
+    outside: Any = 0.0
+    u1, v1h = u[..., :size], vh[..., :size, :]
+    if gu is not None:
+        inner = inner + _divided(_skew(u1.mT @ gu[..., :size]), apart) * row
+        outside = outside + _outside(u, gu, size) / row @ v1h
+    if gvh is not None:
+        inner = inner + column * _divided(_skew(v1h @ gvh[..., :size, :].mT), apart)
+        outside = outside + u1 @ (_outside(vh.mT, gvh.mT, size) / row).mT
+    return (u1 @ inner @ v1h + outside,)
+
+
+def _outside(vectors: Any, gradient: Any, size: int) -> Any:
+    """The part of a gradient of orthonormal columns that is orthogonal to the first `size` columns,
+    with the part of the other columns, which turn with them."""
+    first, g = vectors[..., :size], gradient[..., :size]
+    outside = g - first @ (first.mT @ g)
+    if vectors.shape[-1] > size:
+        outside = outside - vectors[..., size:] @ (gradient[..., size:].mT @ first)
+    return outside
+
+
+@lapack_vjp
+def svdvals(given: Gradients, results: Gradients, gradients: Gradients) -> Gradients:
+    """u diag(g) vh"""
+    return (_values_gradient(given[0], gradients[0]),)
+
+
+def _values_gradient(a: Any, g: Any) -> Any:
+    u, _, vh = a.svd(full_matrices=False)
+    return (u * g.unsqueeze(-2)) @ vh
+
+
+@lapack_vjp
+def eigh(given: Gradients, results: Gradients, gradients: Gradients) -> Gradients:
+    """The symmetric part of v (v^T gv / (w_j - w_i) + diag(gw)) v^T"""
+    (w, v), (gw, gv) = results, gradients
+    inner = 0.0 if gw is None else _diagonal_matrix(gw)
+    if gv is not None:
+        inner = inner + _divided(v.mT @ gv, w.unsqueeze(-2) - w.unsqueeze(-1))
+    return (_symmetric_part(v @ inner @ v.mT),)
+
+
+@lapack_vjp
+def eigvalsh(given: Gradients, results: Gradients, gradients: Gradients) -> Gradients:
+    """v diag(g) v^T"""
+    (a,), (g,) = given, gradients
+    v = a.eigh().eigenvectors
+    return ((v * g.unsqueeze(-2)) @ v.mT,)
+
+
+@lapack_vjp
+def eig(given: Gradients, results: Gradients, gradients: Gradients) -> Gradients:
+    """v^-T ((v^T gv - v^T v diag(v^T gv)) / (w_j - w_i) + diag(gw)) v^T, for vectors of length 1"""
+    (w, v), (gw, gv) = results, gradients
+    inner = 0.0 if gw is None else _diagonal_matrix(gw)
+    if gv is not None:
+        turned = v.mT @ gv
+        turned = turned - (v.mT @ v) * turned._diagonals().unsqueeze(-2)
+        inner = inner + _divided(turned, w.unsqueeze(-2) - w.unsqueeze(-1))
+    return (v.mT.solve(inner @ v.mT),)
+
+
+# ---- parts of rules ------------------------------------------------------------------------------
+
+
+def _as_factor(scalars: Any) -> Any:
+    """A number for each matrix, as a factor of the matrix."""
+    return scalars.unsqueeze(-1).unsqueeze(-1)
+
+
+def _symmetric_part(x: Any) -> Any:
+    return (x + x.mT) * 0.5
+
+
+def _skew(x: Any) -> Any:
+    return x - x.mT
+
+
+def _identity(like: Any) -> Any:
+    """The identity matrix for matrices of the size of the last axis."""
+    return like.__class__.eye(like.shape[-1], dtype=like.dtype, device=like.device)
+
+
+def _diagonal_matrix(values: Any) -> Any:
+    return values.unsqueeze(-1) * _identity(values)
+
+
+def _halved_triangle(x: Any) -> Any:
+    """The lower triangle with half of the diagonal."""
+    return x.tril() - x * _identity(x) * 0.5
+
+
+def _divided(x: Any, apart: Any) -> Any:
+    """x / apart; 0 where two values are equal, as on the diagonal."""
+    equal = apart == 0
+    return equal.where(0.0, x / equal.where(1.0, apart))
