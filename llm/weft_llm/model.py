@@ -64,10 +64,8 @@ class LanguageModel:
 
     def prompt_tokens(self, prompt: str | Sequence[Message]) -> list[int]:
         """The tokens of a text, or of the prompt that the chat template makes of messages."""
-        if isinstance(prompt, str):
-            tokens = self.tokenizer.encode(prompt)
-        else:
-            tokens = self.tokenizer.encode(self.template.render(prompt))
+        text = prompt if isinstance(prompt, str) else self.template.render(prompt)
+        tokens = self.prompt_start(text)
         if len(tokens) >= self.context:
             raise ArgumentError(
                 "the prompt is too long",
@@ -75,10 +73,11 @@ class LanguageModel:
                 because=f"the context has {self.context}",
                 try_="load(path, context=...), or a shorter prompt",
             )
-        if tokens:
-            return tokens
-        return [min(self.tokenizer.ends, default=0) if self.tokenizer.begin is None
-                else self.tokenizer.begin]  # fmt: skip
+        return tokens
+
+    def prompt_start(self, text: str) -> list[int]:
+        """The tokens of a text; one token for an empty text, since a model continues something."""
+        return self.tokenizer.encode(text) or [min(self.tokenizer.ends, default=0)]
 
     def stream(
         self,
