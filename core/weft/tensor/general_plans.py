@@ -272,8 +272,9 @@ class _Graph:
             raise _NoPlan
         self._has_counters = self._has_counters or op is Ops.IOTA
         if op is Ops.SHRINK and _is_window(node):
-            arg = tuple([stop - start for start, stop in arg])
-            for size, (start, _), whole in zip(arg, node.arg, node.src[0].shape):
+            windows: Any = arg
+            arg = tuple([stop - start for start, stop in windows])
+            for size, (start, _), whole in zip(arg, windows, node.src[0].shape):
                 if size < whole:
                     self.numbers.append(start)
                     self.variables.append(_start_variable(whole - size))

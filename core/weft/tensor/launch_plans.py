@@ -135,10 +135,10 @@ def run(
 ) -> None:
     """Compute a tensor over these leaves by a plan. values: of the variables of its kernels."""
     direct = plan.direct
-    if direct is None or values:
+    if direct is None:
         _set_value(tensor, plan, _run(plan, tuple(dict.fromkeys(leaves)), values))
     else:
-        _set_value(tensor, plan, direct.run(leaves))
+        _set_value(tensor, plan, direct.run(leaves, values))
     stats.kernels += len(plan.steps)
     stats.ops += plan.ops
     stats.bytes += plan.nbytes
@@ -300,9 +300,11 @@ def _is_simple(tensor: TensorBase) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Direct:
-    """One kernel over memory of its own, without variables: the usual case.
+    """One kernel over memory of its own: the usual case.
 
     handles: for each handle that the runner takes, the number of the leaf; -1 for the new memory.
+    sizes: further arguments of the runner. variables: of the kernel, where some have no value yet.
+    own: the values of the others.
     """
 
     kernel: KernelRunner
@@ -312,8 +314,10 @@ class _Direct:
     synchronize: Callable[[], None] | None
     size: int
     dtype: DType
+    variables: tuple[UOp, ...]
+    own: Mapping[UOp, int]
 
-    def run(self, leaves: Sequence[UOp]) -> Buffer:
+    def run(self, leaves: Sequence[UOp], values: Mapping[UOp, int]) -> Buffer:
         """Launch the kernel on the memory of these BUFFERs; returns the new memory."""
         kernel, device = self.kernel, self.device
         made = Buffer.fresh(device, self.size, self.dtype)
@@ -321,8 +325,13 @@ class _Direct:
             made._handle if number < 0 else binding.buffer_of(leaves[number]).handle
             for number in self.handles
         ]
+        sizes = self.sizes
+        if self.variables:
+            own = self.own
+            numbers = [values[v] if v in values else own[v] for v in self.variables]
+            sizes = {**sizes, "values": numbers}
         try:
-            kernel.runner(handles, **self.sizes)
+            kernel.runner(handles, **sizes)
         except Exception as error:
             let_through(error)
             device.failed(f"kernel {kernel.name}", error)
@@ -403,7 +412,7 @@ def make_plan(
     fresh, ordered = template.fresh, tuple(moves[::-1])
     if values and not all(is_plain(move.arg) for move in moves):
         return None
-    direct = None if values else _direct(steps, fresh, result, bound.layout, pattern)
+    direct = _direct(steps, fresh, result, bound.layout, pattern)
     return LaunchPlan(
         steps, fresh, result, node.src[0], bound.layout, ordered, devices, ops, nbytes, direct
     )
@@ -428,15 +437,20 @@ def _direct(
         [-1 if numbers[slot] == result else leaf_of[numbers[slot]] for slot in kernel.slots]
     )
     program = kernel.p.program
+    is_open = any(variable not in values for variable in kernel.variables)
+    extents = [*(program.global_size or ()), *(program.local_size or ())]
+    if is_open and any(isinstance(extent, UOp) for extent in extents):
+        return None
     sizes = {
         "global_size": concrete(program.global_size, values),
         "local_size": concrete(program.local_size, values),
-        "values": [values[variable] for variable in kernel.variables],
+        "values": () if is_open else [values[variable] for variable in kernel.variables],
         "wait": False,
     }
     device = kernel.device
     wait = device.synchronize if needs_wait(device.device) else None
-    return _Direct(kernel, handles, sizes, device, wait, new.size, new.dtype)
+    variables = kernel.variables if is_open else ()
+    return _Direct(kernel, handles, sizes, device, wait, new.size, new.dtype, variables, values)
 
 
 def _result(node: UOp, template: ScheduleTemplate, bound: BoundSchedule) -> int | None:
