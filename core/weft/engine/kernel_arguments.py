@@ -201,10 +201,15 @@ class _Reader:
         return shape, strides, offset, mask
 
 
+def _has_fixed_size(node: UOp) -> bool:
+    """Whether a node is an image, or a local row: its array would have the largest size."""
+    return isinstance(node.dtype, ImageDType) or node.op is Ops.CONTIGUOUS
+
+
 def _numbers_of(ast: UOp) -> _Numbers | None:
     """The numbers of an AST; None where they stay as they are."""
     order = list(ast.toposort())
-    if len(order) > MOST_NODES or any(isinstance(node.dtype, ImageDType) for node in order):
+    if len(order) > MOST_NODES or any(map(_has_fixed_size, order)):
         return None
     values = _values_of_elements(order)
     reader = _Reader()

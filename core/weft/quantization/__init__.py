@@ -1,6 +1,7 @@
 """Block quantisation: small integers with a scale for each block, dequantised at their readers."""
 
 from weft.quantization.dequantization import BlockStorage, block_format, dequantize, storage_of
+from weft.quantization.dynamic_quantization import linear_int8
 from weft.quantization.formats import FORMATS, BitField, BlockFormat, PackedIntegers
 
 __all__ = [
@@ -11,5 +12,6 @@ __all__ = [
     "PackedIntegers",
     "block_format",
     "dequantize",
+    "linear_int8",
     "storage_of",
 ]

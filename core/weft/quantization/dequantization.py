@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from weft.base.arguments import kind_of, shown
-from weft.base.dtype import dtypes
+from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, FormatError, WrongKind
 from weft.base.sequences import prod
 from weft.quantization.formats import FORMATS, Axis, BitField, BlockFormat, PackedIntegers
@@ -139,7 +139,9 @@ def grid_of(layout: BlockFormat, *more: int) -> tuple[int, ...]:
 def codes_of(data: Tensor, layout: BlockFormat, grid: Sequence[int]) -> Tensor:
     """The integers of all elements, int8 or uint8, shape (blocks, *grid)."""
     codes = integers_of(data, layout.nbytes, layout.codes, grid)
-    return codes if layout.table is None else _looked_up(codes, layout.table, layout.codes.bits)
+    if layout.table is None:
+        return codes
+    return looked_up(codes, layout.table, layout.codes.bits, dtypes.int8)
 
 
 def scales_of(
@@ -167,7 +169,7 @@ def integers_of(data: Tensor, nbytes: int, integers: PackedIntegers, grid: Seque
     blocks = data.reshape(-1, nbytes)
     value: Tensor | None = None
     for field in integers.fields:
-        part = _bits(blocks, field, _axes_on(field, grid))
+        part = _bits(blocks, field, axes_of(field, grid))
         part = part << field.place if field.place else part
         value = part if value is None else value | part
     assert value is not None
@@ -176,7 +178,7 @@ def integers_of(data: Tensor, nbytes: int, integers: PackedIntegers, grid: Seque
     return value.cast(dtypes.int8) - integers.zero if integers.zero else value
 
 
-def _axes_on(field: BitField, grid: Sequence[int]) -> list[Axis]:
+def axes_of(field: BitField, grid: Sequence[int]) -> list[Axis]:
     """The axes of a field, split to those of the grid; trailing ones have extent 1."""
     left = list(field.axes)
     found: list[Axis] = []
@@ -244,20 +246,17 @@ def _powers(data: Tensor, layout: BlockFormat, ones: tuple[int, ...]) -> Tensor:
     return bits.bitcast(dtypes.float32).reshape(-1, *ones)
 
 
-def _looked_up(codes: Tensor, table: Sequence[int], bits: int) -> Tensor:
-    """The table's number for each code, int8, by a binary tree of selects."""
+def looked_up(codes: Tensor, table: Sequence[int], bits: int, dtype: DType) -> Tensor:
+    """The table's number for each code, by a binary tree of selects."""
+
+    def as_tensor(value: Tensor | int) -> Tensor:
+        is_made = isinstance(value, Tensor)
+        return value if is_made else Tensor(value, dtype=dtype, device=codes.device)
+
     level: list[Tensor | int] = list(table)
     for bit in range(bits):
         is_set = (codes & (1 << bit)) != 0
-        pairs = list(zip(level[::2], level[1::2]))
-        level = [low if low is high else is_set.where(_int8(high, codes), _int8(low, codes))
-                 for low, high in pairs]  # fmt: skip
+        pairs = zip(level[::2], level[1::2])
+        level = [is_set.where(as_tensor(high), as_tensor(low)) for low, high in pairs]
     (found,) = level
-    assert isinstance(found, Tensor)
-    return found
-
-
-def _int8(value: Tensor | int, codes: Tensor) -> Tensor:
-    if isinstance(value, Tensor):
-        return value
-    return Tensor(value, dtype=dtypes.int8, device=codes.device)
+    return as_tensor(found)

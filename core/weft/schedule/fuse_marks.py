@@ -21,7 +21,7 @@ consumer).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from weft.schedule.batched_edits import Edit
@@ -37,13 +37,15 @@ _THROUGH = _COMPUTED | GroupOp.Movement | {Ops.FUSE}
 class Mark:
     """One marked value, and the nodes that are computed for it alone.
 
-    reduces: whether a reduce is among them. alone: whether it needs memory of its own.
+    reduces: whether a reduce is among them. alone: whether it needs memory of its own. few: whether
+    only a few readers recompute it.
     """
 
     top: UOp
     inside: frozenset[UOp]
     reduces: bool = False
     alone: bool = False
+    few: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,13 @@ class Marks:
 
     @cached_property
     def recomputed(self) -> frozenset[UOp]:
-        """The marked values without a reduce, which few readers recompute."""
-        return frozenset(mark.top for mark in self.marks if not mark.reduces)
+        """The marked values without a reduce, which every reader recomputes."""
+        return frozenset(mark.top for mark in self.marks if not mark.reduces and not mark.few)
+
+    @cached_property
+    def dequantized(self) -> frozenset[UOp]:
+        """The marked values of block-quantised memory, which a few readers recompute."""
+        return frozenset(mark.top for mark in self.marks if not mark.reduces and mark.few)
 
     @cached_property
     def stored(self) -> frozenset[UOp]:
@@ -84,13 +91,15 @@ def marked(uses: Uses) -> Marks:
         return NONE
     overwritten = {node.src[0].base for node in uses.order if node.op is Ops.ASSIGN}
     found: list[Mark] = []
+    quantized = {_marked_value(fuse) for fuse in fuses if fuse.arg is not None}
     for top in dict.fromkeys(_marked_value(fuse) for fuse in fuses):
         if top.op not in _COMPUTED:
             continue
         below = _inputs_of(top)
         inside = _exclusive_inputs(top, below, uses)
         reduces = any(u.op is Ops.REDUCE_AXIS for u in (top, *inside))
-        found.append(Mark(top, inside, reduces, reduces and not overwritten.isdisjoint(below)))
+        alone = reduces and not overwritten.isdisjoint(below)
+        found.append(Mark(top, inside, reduces, alone, top in quantized))
     return Marks(tuple(found))
 
 
@@ -135,7 +144,7 @@ def rebuilt_marks(marks: Marks, done: Mapping[UOp, UOp]) -> Marks:
 
     return Marks(
         tuple(
-            Mark(now(mark.top), frozenset(map(now, mark.inside)), mark.reduces, mark.alone)
+            replace(mark, top=now(mark.top), inside=frozenset(map(now, mark.inside)))
             for mark in marks.marks
         )
     )

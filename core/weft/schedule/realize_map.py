@@ -71,7 +71,8 @@ def must_realize(
             and not _is_cheap(node, depth[node], uses, realized)
             and not (_is_widening(node) and _stays_narrow(node, prefers_narrow))
             and not _is_dequantization(node, uses, realized)
-            and not (node in marks.recomputed and _has_few_reads(node, uses))
+            and node not in marks.recomputed
+            and not (node in marks.dequantized and _has_few_reads(node, uses))
         ):
             held = _stored_base(node)
             if not is_stored(held):

@@ -221,10 +221,13 @@ def _is_local(node: UOp, source: UOp, base: UOp, rows: int) -> bool:
 def _is_profitable_to_keep(
     node: UOp, members: Collection[UOp], places: int, expanded: bool, steps: int
 ) -> bool:
-    """Whether to keep a value that is computed in several loops, or expanded."""
+    """Whether to keep a value that is computed in several loops, or expanded.
+
+    A mere conversion of memory is not: it costs no more than reading it again.
+    """
     if (places < 2 and not expanded) or (node not in members and is_address(node)):
         return False
-    return expanded or steps >= (1 if node in members else _EXPENSIVE)
+    return (expanded and steps > 0) or steps >= (1 if node in members else _EXPENSIVE)
 
 
 def _computed_nodes(members: Collection[UOp], is_read: Callable[[UOp], bool]) -> list[UOp]:

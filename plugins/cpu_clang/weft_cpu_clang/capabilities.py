@@ -44,7 +44,7 @@ hardware prefetch ends at a page."""
 _PAIR_DOTS = {
     "bfloat16": PairDot(dtypes.bfloat16, dtypes.float32, lanes=(16,)),
     "int16": PairDot(dtypes.int16, dtypes.int32, lanes=(16,)),
-    "uint8": PairDot(dtypes.uint8, dtypes.int32, lanes=(16,), dtype_other=dtypes.int8),
+    "uint8": PairDot(dtypes.uint8, dtypes.int32, lanes=(4, 8, 16), dtype_other=dtypes.int8),
 }
 
 

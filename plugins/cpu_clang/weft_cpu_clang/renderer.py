@@ -167,6 +167,7 @@ class ClangRenderer(CStyleRenderer):
         given = call.arg.dtype_in
         operands = [*sources, f"({kind})(0)"][:3]
         _, name, _ = PAIRS[_NAMES[given]]
+        name = name.replace("512", str(32 * lanes))
         return _SPELT[given].format(*operands, kind=kind, name=name)
 
 

@@ -219,8 +219,8 @@ class _Expander(Accesses):
                 mine = packed(mine, self.dots)
             chains = min(chains, len(mine))
             parts: list[UOp] = []
-            if mine[0].op is Ops.WMMA:
-                chains = 1  # each result is many values already
+            if mine[0].op is Ops.WMMA or (mine[0].op is Ops.DOT and not rest):
+                chains = 1  # each result is many values already, or adds to the one before
             for chain in range(chains):
                 part = mine[chain::chains]
                 if rest:

@@ -20,6 +20,12 @@ from weft.device.packed_dot import PairDot
 from weft.uop import Ops, UOp
 
 _SHORT = (dtypes.bool, dtypes.int8, dtypes.uint8, dtypes.int16)
+_BYTEWISE = frozenset(
+    {
+        Ops.ADD, Ops.SUB, Ops.MUL, Ops.AND, Ops.OR, Ops.XOR, Ops.SHL, Ops.SHR, Ops.CAST,
+        Ops.BITCAST, Ops.WHERE, Ops.CMPLT, Ops.CMPNE,
+    }
+)  # fmt: skip
 TAKES_SUM = frozenset({Ops.WMMA, Ops.DOT})
 """Operations that add to a sum by themselves: the sum so far is their last source."""
 
@@ -27,6 +33,7 @@ TAKES_SUM = frozenset({Ops.WMMA, Ops.DOT})
 def packed(terms: list[UOp], units: Sequence[PairDot]) -> list[UOp]:
     """The terms of a sum, with a DOT for each two that a unit takes."""
     dtype = terms[0].dtype
+    terms = _words_of_four(terms, units)
     found = (u for u in units if u.terms == 2 and u.dtype_out is dtype.scalar())
     fitting = (u for u in found if dtype.count in u.lanes)
     unit = next(fitting, None)
@@ -45,6 +52,75 @@ def packed(terms: list[UOp], units: Sequence[PairDot]) -> list[UOp]:
             done.append(UOp(Ops.DOT, dtype, first, unit))
             waiting = None
     return done if waiting is None else [*done, waiting[0]]
+
+
+def _words_of_four(terms: list[UOp], units: Sequence[PairDot]) -> list[UOp]:
+    """The terms of a sum, all as DOTs of four, or as they are.
+
+    The four terms of a word are consecutive, or as far apart as there are words.
+    """
+    dtype = terms[0].dtype
+    fitting = (u for u in units if u.terms == 4 and u.dtype_out is dtype.scalar())
+    unit = next((u for u in fitting if dtype.count in u.lanes), None)
+    if unit is None or len(terms) % 4:
+        return terms
+    many = len(terms) // 4
+    consecutive = [terms[first : first + 4] for first in range(0, len(terms), 4)]
+    for groups in (consecutive, [terms[first::many] for first in range(many)]):
+        sides = [_word_factors(four, unit) for four in groups]
+        if all(sides):
+            return [UOp(Ops.DOT, dtype, both, unit) for both in sides if both is not None]
+    return terms
+
+
+def _word_factors(terms: Sequence[UOp], unit: PairDot) -> tuple[UOp, UOp] | None:
+    """Both factors of four products as words, in the order of the unit; None without words."""
+    if any(term.op is not Ops.MUL for term in terms):
+        return None
+    for order in ((0, 1), (1, 0)):
+        factors = [[term.src[side] for term in terms] for side in order]
+        if any(factor.op is not Ops.CAST for column in factors for factor in column):
+            continue
+        narrow = [[factor.src[0] for factor in column] for column in factors]
+        given = zip(narrow, unit.given)
+        if any(_scalar(one) is not dtype for column, dtype in given for one in column):
+            continue
+        wide = [interleaved_columns(column) for column in narrow]
+        if wide[0] is None or wide[1] is None:
+            return None
+        word = dtypes.int.vec(terms[0].dtype.count)
+        return UOp(Ops.BITCAST, word, (wide[0],)), UOp(Ops.BITCAST, word, (wide[1],))
+    return None
+
+
+def interleaved_columns(columns: Sequence[UOp]) -> UOp | None:
+    """One vector of 8-bit numbers with these columns, interleaved; None where it needs shuffles.
+
+    The columns are those of one vector in memory, after the same operations on each.
+    """
+    one, many = columns[0], len(columns)
+    if any(u.op is not one.op or u.dtype is not one.dtype for u in columns):
+        return None
+    if one.dtype.scalar().itemsize != 1:
+        return None
+    lanes = one.dtype.count * many
+    wide = one.dtype.scalar().vec(lanes)
+    if one.op is Ops.GEP:
+        whole = one.src[0]
+        orders = [tuple(range(k, lanes, many)) for k in range(many)]
+        same = all(u.src[0] is whole for u in columns) and whole.dtype.count == lanes
+        return whole if same and [u.arg for u in columns] == orders else None
+    if all(u is one for u in columns):
+        return one.src[0].broadcast(lanes) if one.op is Ops.VECTORIZE and _is_splat(one) else None
+    if one.op not in _BYTEWISE or any(u.arg != one.arg for u in columns):
+        return None
+    sources: list[UOp] = []
+    for parts in zip(*(u.src for u in columns)):
+        source = interleaved_columns(parts)
+        if source is None:
+            return None
+        sources.append(source)
+    return UOp(one.op, wide, tuple(sources), one.arg)
 
 
 def may_pack(reduce: UOp, units: Sequence[PairDot]) -> bool:

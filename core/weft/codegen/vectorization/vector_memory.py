@@ -81,6 +81,8 @@ class Accesses(Places):
         """Load the rows of a matrix block. Each instance along `across` is a column of it."""
         side = width_of(lane)
         columns, most = _in_parts(width_of(across), side)
+        if dtype.itemsize == 1 and address.moving[lane] == width_of(across):
+            return self.deinterleaved(dtype, address, lane, across, filled)
         values: dict[int, UOp] = {}
         whole: tuple[UOp, ...] = ()
         for first in columns:  # the last one may overlap the one before it, and reads the same
@@ -94,6 +96,25 @@ class Accesses(Places):
                 for number, column in enumerate(columns_of([rows[i] for i in picked]), first):
                     values[start + number * strides[across]] = column
         return Instances(whole, lane, [values[number] for number in range(count_of(whole))])
+
+    def deinterleaved(
+        self, dtype: DType, address: Address, lane: UOp, across: UOp, filled: Filled | None
+    ) -> Instances:
+        """Load a matrix block whose rows are adjacent as one vector, and select its columns.
+
+        Products of narrow numbers use the vector itself: see `packed_dot`.
+        """
+        width = width_of(across)
+        over, places = self.places(address, lane, 0, filled)
+        rest = tuple(loop for loop in over if loop is not across)
+        firsts = self.pick(Instances(over, None, [place.at for place in places]), (*rest, across))
+        by_address = {place.at: place for place in places}
+        values: list[UOp] = []
+        size = width_of(lane) * width
+        for first in firsts[::width]:
+            whole = loaded(by_address[first], None, dtype, size, 1)
+            values += [whole.gep(tuple(range(k, size, width))) for k in range(width)]
+        return Instances((*rest, across), lane, values)
 
     def load_neighbours(self, node: UOp, places: list[Place], alternative: UOp | None) -> list[UOp]:
         """Return the value at each place. The values of neighbours are lanes of one load."""

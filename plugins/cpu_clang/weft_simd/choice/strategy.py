@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from weft.plugin import AxisKind, Kernel, Opt, OptKind, UOp, ceildiv, loops_of, ranges_of
 from weft_simd import thresholds
 from weft_simd.choice import (
+    block_products,
     blocked_transpose,
     permute_traversal,
     reduction_loop_order,
@@ -31,6 +32,9 @@ from weft_simd.choice.vector_lanes import VectorLanes
 
 def choose(kernel: Kernel) -> Sequence[Opt]:
     """The optimisations for a kernel, in the order in which they are to be applied."""
+    if block_products.apply_block_product(kernel):
+        thread_parallelism.parallelize(kernel)
+        return kernel.applied
     choice = _Choice(kernel)
     for reduce in choice.reduces:
         reduction_loop_order.order_by_stride(kernel, reduce, choice.reads_of(reduce))

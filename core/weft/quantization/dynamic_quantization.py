@@ -1,0 +1,169 @@
+"""Dynamic quantisation: products of block-quantised weights and activations in int8.
+
+in:  activations, float32; weights that `dequantize` gave
+out: their product; the activations are rounded to int8 with a scale for each 32 of them
+
+Each block is an integer sum of products of 8-bit numbers, which a target adds four at a time. The
+sum is scaled by both scales. A constant zero point and the minimum of a block multiply sums of
+activations alone, which are computed once for all rows of the weights:
+
+    sum((u - zero) * scale * x - minimum * x)
+        = scale * (sum(u * x) - zero * sum(x)) - minimum * sum(x)
+
+Source: B. Jacob et al., "Quantization and training of neural networks for efficient
+integer-arithmetic-only inference" (CVPR 2018).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from weft.base.dtype import dtypes
+from weft.base.errors import ShapeError, WrongKind
+from weft.base.sequences import prod
+from weft.quantization.dequantization import (
+    BlockStorage,
+    axes_of,
+    grid_of,
+    integers_of,
+    looked_up,
+    scales_of,
+    storage_of,
+)
+from weft.quantization.formats import BlockFormat
+from weft.tensor import Tensor
+
+MOST_ROWS = 8
+"""Rows of activations up to which the product reads the blocks. With more of them, it is faster to
+dequantise once and to multiply panels."""
+_WORD = 4
+_GROUP = 32
+_LARGEST = 127.0
+
+
+class _Activations(NamedTuple):
+    """Activations in int8. All but `codes` have extent 1 along the axes that they lack.
+
+    codes: int8, shape (rows, 1, blocks, *grid). scale: float32. zeros: what the zero point of the
+    weights subtracts from the integer sum, int32; None where it is 0. sums: sums of the activations
+    of each lane, float32.
+    """
+
+    codes: Tensor
+    scale: Tensor
+    zeros: Tensor | None
+    sums: Tensor
+
+
+def linear_int8(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """``x @ weight.T + bias`` with the activations rounded to int8 for each 32 of them.
+
+    x: float, shape (..., k). weight: what `dequantize` gave, shape (n, k). The result is float32,
+    shape (..., n). The rounding of an activation is at most 1/254 of the largest one of its 32. For
+    more than 8 rows, and for formats whose codes are no words of bytes (Q5_0, Q5_1), nothing is
+    rounded: the product is that of the dequantised weights.
+
+    :raises WrongKind: if the weight is no block-quantised tensor.
+    :raises ShapeError: if the shapes do not fit.
+
+    >>> from weft.quantization import dequantize, linear_int8
+    >>> weight = dequantize(Tensor([0, 60, *[1] * 32], dtype="uint8"), "q8_0", (1, 32))
+    >>> linear_int8(Tensor.ones(1, 32), weight).tolist()
+    [[32.0]]
+    """
+    storage = storage_of(weight)
+    if storage is None:
+        raise WrongKind(
+            "the weight is not block-quantised",
+            asked=f"linear_int8 of a weight of shape {weight.shape}",
+            try_="weft.quantization.quantize(weight, 'q8_0'), or x @ weight.T",
+        )
+    if len(storage.shape) != 2 or x.shape[-1] != storage.shape[1]:
+        raise ShapeError(
+            "the last axis of the activations is as long as that of the weight",
+            asked=f"linear_int8 of {x.shape} and {storage.shape}",
+            try_="activations of shape (..., k) and a weight of shape (n, k)",
+        )
+    rows = x.reshape(-1, x.shape[-1])
+    if not isinstance(rows.shape[0], int) or not 0 < rows.shape[0] <= MOST_ROWS:
+        made = x @ weight.transpose(0, 1)
+    elif not has_words(storage.format):
+        made = x @ weight.transpose(0, 1)
+    else:
+        made = _product(rows, storage).reshape(*x.shape[:-1], storage.shape[0])
+    return made if bias is None else made + bias
+
+
+def has_words(layout: BlockFormat) -> bool:
+    """Whether four neighbouring codes are the same bits of four neighbouring bytes, and at least
+    four such words are neighbours."""
+    grid = grid_of(layout, _WORD)
+    if len(grid) < 2 or grid[-1] != _WORD or grid[-2] < _WORD:
+        return False
+    fields = (axes_of(field, grid) for field in layout.codes.fields)
+    return all(axes[-1][1:] == (1, 0) and axes[-2][1:] == (_WORD, 0) for axes in fields)
+
+
+def _product(rows: Tensor, storage: BlockStorage) -> Tensor:
+    """The product of at most MOST_ROWS rows, shape (rows, n), in one kernel."""
+    layout, data, (count, length) = storage
+    blocks = length // layout.length
+    grid = grid_of(layout, _WORD)
+    shape = (1, count, blocks, *grid)
+    codes, zero = _unsigned_codes(data, layout, grid)
+    scale, minimum = scales_of(data, layout, grid)
+    scale = scale.reshape(1, count, blocks, *scale.shape[1:]).fuse()
+    inner = tuple(3 + place for place in _unscaled_axes(scale.shape[3:], grid))
+    given = _quantized(rows, layout, grid, zero, inner)
+    products = codes.reshape(shape).fuse().cast(dtypes.int32) * given.codes.cast(dtypes.int32)
+    terms = products.sum((*inner, -1), keepdim=True, dtype=dtypes.int32)
+    if given.zeros is not None:
+        terms = terms + given.zeros
+    values = terms.cast(dtypes.float32) * scale * given.scale
+    if minimum is not None:
+        minimum = minimum.reshape(1, count, blocks, *minimum.shape[1:]).fuse()
+        offset = minimum * given.sums
+        values = values + offset if layout.is_offset else values - offset
+    return values.sum(tuple(range(2, values.ndim))).fuse()
+
+
+def _unscaled_axes(scale: tuple[int, ...], grid: tuple[int, ...]) -> list[int]:
+    """The axes that the integer sum adds besides that of a word and that of the words."""
+    first = max((place + 1 for place, extent in enumerate(scale) if extent > 1), default=0)
+    return list(range(first, len(grid) - 2))
+
+
+def _unsigned_codes(data: Tensor, layout: BlockFormat, grid: tuple[int, ...]) -> tuple[Tensor, int]:
+    """The codes as uint8, and the zero point that makes them so."""
+    packed = layout.codes
+    bits = integers_of(data, layout.nbytes, replace(packed, zero=0, signed=False), grid)
+    if layout.table is not None:
+        table = tuple(value + 128 for value in layout.table)
+        return looked_up(bits, table, packed.bits, dtypes.uint8), 128
+    return (bits ^ 128, 128) if packed.signed else (bits, packed.zero)
+
+
+def _quantized(
+    rows: Tensor, layout: BlockFormat, grid: tuple[int, ...], zero: int, inner: tuple[int, ...]
+) -> _Activations:
+    """Activations in int8 with a scale for each 32, in the axes of the weights."""
+    many, length = (int(extent) for extent in rows.shape)
+    blocks = length // layout.length
+    groups = rows.cast(dtypes.float32).reshape(many, length // _GROUP, _GROUP)
+    scale = (groups.abs().max(-1, keepdim=True) * (1 / _LARGEST)).contiguous()
+    inverse = (scale == 0).where(0.0, 1.0 / scale)
+    rounded = (groups * inverse).round()
+    codes = rounded.cast(dtypes.int8).contiguous()
+    outer = _outer_axes(grid)
+    scale = scale.reshape(many, 1, blocks, *grid[:outer], *(1,) * (len(grid) - outer))
+    codes = codes.reshape(many, 1, blocks, *grid)
+    # exact in float32, and the int8 codes stay the only integers that are stored
+    total = rounded.reshape(codes.shape).sum((*inner, -1), keepdim=True)
+    zeros = (total * -zero).cast(dtypes.int32).contiguous() if zero else None
+    return _Activations(codes, scale, zeros, (total * scale).contiguous())
+
+
+def _outer_axes(grid: tuple[int, ...]) -> int:
+    """How many axes of the grid number the groups of 32 in a block."""
+    return next(n for n in range(len(grid)) if prod(grid[n:]) <= _GROUP)
