@@ -27,10 +27,19 @@ from weft.tensor.ops.index_items import (
     is_mask,
     places_of,
 )
-from weft.tensor.protocol import TensorBase
+from weft.tensor.ops.operators import known_facts
+from weft.tensor.protocol import TensorBase, record
 from weft.tensor.types import ArrayLike, Index
 from weft.uop import Ops, UOp
 from weft.uop.symbolic.sint import as_node, fold, high_of
+
+
+def _are_ints(index: tuple[Any, ...]) -> bool:
+    """Whether an index is some ints and nothing else."""
+    for item in index:
+        if item.__class__ is not int:
+            return False
+    return len(index) > 0
 
 
 class IndexingMixin(TensorBase):
@@ -45,6 +54,9 @@ class IndexingMixin(TensorBase):
 
         :raises IndexingError: for an int out of range, too many indices, or what does not index.
         """
+        places: Any = index if index.__class__ is tuple else (index,)
+        if _are_ints(places) and (found := self._at(places)) is not None:
+            return found
         flag = self._only_flag(index)
         if flag is not None:
             return self._flagged(*flag)
@@ -53,6 +65,32 @@ class IndexingMixin(TensorBase):
         if any(isinstance(item, TensorBase) for item in items):
             return self._picked(items)
         return self._window(items)
+
+    def _at(self, places: tuple[Any, ...]) -> Any:
+        """The part at these places of the first axes: the usual case by itself. None where a size
+        is symbolic or an index is wrong."""
+        u = self._uop
+        shape, device = u.shape, u.device
+        count = len(places)
+        if count > len(shape):
+            return None
+        window: list[tuple[int, int]] = []
+        for place, size in zip(places, shape):
+            if size.__class__ is not int or not -size <= place < size:
+                return None
+            start = place + size if place < 0 else place
+            window.append((start, start + 1))
+        rest = shape[count:]
+        for size in rest:
+            if size.__class__ is not int:
+                return None
+            window.append((0, size))
+        node = u
+        if any(pair != (0, size) for pair, size in zip(window, shape)):
+            node = record(Ops.SHRINK, u.dtype, (u,), tuple(window))
+            known_facts(node, (1,) * count + rest, device)
+        node = record(Ops.RESHAPE, u.dtype, (node,), rest)
+        return self._viewed(known_facts(node, rest, device))
 
     def _only_flag(self, index: Any) -> tuple[list[Any], int] | None:
         """The items of an index of slices and one mask without axes, and its place."""

@@ -241,17 +241,15 @@ class InteropMixin(TensorBase):
             return ()
         if isinstance(base.dtype, ImageDType):
             return ()
-        whole = base.arg == 1 and _is_reshaped(self._uop, base)
-        buffer, tracked = binding.realized(base), base.st if whole else self._uop.st
-        if not isinstance(buffer, Buffer) or tracked is None or len(tracked.views) != 1:
+        if self._uop.op is Ops.BITCAST:
             return ()
-        view, capabilities = tracked.views[0], registry.capabilities(buffer.device)
-        if view.mask is not None or not isinstance(view.offset, int):
+        buffer, place = binding.realized(base), _place_in_memory(self._uop, base)
+        if not isinstance(buffer, Buffer) or place is None:
             return ()
-        if capabilities.memory.persistent or self._uop.op is Ops.BITCAST:
+        if registry.capabilities(buffer.device).memory.persistent:
             return ()
         size = buffer.dtype.itemsize
-        found = buffer.bytes_at(view.offset * size, size)
+        found = buffer.bytes_at(place * size, size)
         return () if found is None else tuple(unpack(found, buffer.dtype))
 
     # ---- Python -------------------------------------------------------------------------------
@@ -311,6 +309,25 @@ class InteropMixin(TensorBase):
         if self._requires_grad:
             rows["gradient"] = "none yet" if self.grad is None else "accumulated"
         return rows
+
+
+def _place_in_memory(node: UOp, base: UOp) -> int | None:
+    """Where in the memory of `base` the only element of a view is; None if it is not known."""
+    below = node
+    while below.op is Ops.RESHAPE:
+        below = below.src[0]
+    if below is base:
+        return 0
+    place = 0
+    if below.op is Ops.SHRINK and _is_reshaped(below.src[0], base):
+        for (start, _), size in zip(below.arg, below.src[0].shape):
+            place = place * size + start
+        return place if place.__class__ is int else None
+    tracked = node.st
+    if tracked is None or len(tracked.views) != 1:
+        return None
+    view = tracked.views[0]
+    return view.offset if view.mask is None and isinstance(view.offset, int) else None
 
 
 def _is_reshaped(node: UOp, base: UOp) -> bool:
