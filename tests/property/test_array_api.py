@@ -6,7 +6,6 @@ numbers, subnormal ones, and integers up to the ends of their dtypes are among t
 
 import math
 import operator
-from itertools import product
 
 import numpy as np
 import pytest
@@ -38,8 +37,11 @@ def arrays(dtypes, shapes=SHAPES, **elements):
     return draw_from.arrays(st.sampled_from(dtypes), shapes, elements=elements or None)
 
 
-def places(shape):
-    return list(product(*map(range, shape)))
+def listed(*tensors):
+    """The elements of each one, in order. All of them are computed in one schedule."""
+    flat = [xp.reshape(x, (x.size,)) for x in tensors]
+    Tensor.realize(*flat)
+    return [x.tolist() for x in flat]
 
 
 def wrapped(value, dtype):
@@ -84,11 +86,10 @@ def test_functions_of_real_numbers(name, data):
     x = data.draw(arrays(FLOATS))
     got = getattr(xp, name)(x)
     assert (got.shape, got.dtype) == (x.shape, x.dtype)
-    for at in places(x.shape):
-        number = float(x[at])
+    for number, found in zip(*listed(x, got), strict=True):
         expected = value_of(ONE[name], number)
         if expected is not None and (name, abs(number)) not in POLES:
-            assert near(float(got[at]), expected, x.dtype), (name, number)
+            assert near(found, expected, x.dtype), (name, number)
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -96,10 +97,9 @@ def test_functions_of_real_numbers(name, data):
 def test_rounding(name, x):
     got = getattr(xp, name)(x)
     assert got.dtype is x.dtype
-    for at in places(x.shape):
-        number = x[at].item()
+    for number, found in zip(*listed(x, got), strict=True):
         expected = WHOLE[name](number) if math.isfinite(number) else number
-        assert got[at].item() == expected or math.isnan(number)
+        assert found == expected or math.isnan(number)
 
 
 def two(dtypes, **elements):
@@ -127,10 +127,8 @@ def test_operators_of_integers(name, data):
         b = xp.where(b == 0, 3, b)
     got = getattr(a, name)(b)
     assert got.dtype is dtype
-    wide_a, wide_b = xp.broadcast_arrays(a, b)
-    for at in places(got.shape):
-        expected = WHOLE_NUMBERS[name](int(wide_a[at]), int(wide_b[at]))
-        assert int(got[at]) == wrapped(expected, dtype)
+    for found, p, q in zip(*listed(got, *xp.broadcast_arrays(a, b)), strict=True):
+        assert found == wrapped(WHOLE_NUMBERS[name](p, q), dtype)
 
 
 @pytest.mark.parametrize("name", ["__lshift__", "__rshift__"])
@@ -141,8 +139,8 @@ def test_shifts(name, data):
     by = data.draw(st.integers(0, min(100, dtype.max)))
     got = getattr(a, name)(xp.asarray(by, dtype=dtype))
     shift = operator.lshift if name == "__lshift__" else operator.rshift
-    for at in places(a.shape):
-        assert int(got[at]) == wrapped(shift(int(a[at]), by), dtype)
+    for found, number in zip(*listed(got, a), strict=True):
+        assert found == wrapped(shift(number, by), dtype)
 
 
 FLOAT_NUMBERS = {
@@ -158,12 +156,9 @@ def test_operators_of_floats(name, data):
     a, b = data.draw(two([dtype], allow_nan=False, allow_infinity=False))
     got = getattr(a, name)(b)
     assert got.dtype is dtype
-    wide_a, wide_b = xp.broadcast_arrays(a, b)
-    for at in places(got.shape):
-        p, q = float(wide_a[at]), float(wide_b[at])
+    for found, p, q in zip(*listed(got, *xp.broadcast_arrays(a, b)), strict=True):
         if q or name not in ("__truediv__", "__mod__"):
-            expected = FLOAT_NUMBERS[name](p, q)
-            assert near(float(got[at]), expected, dtype, 2), (p, q)
+            assert near(found, FLOAT_NUMBERS[name](p, q), dtype, 2), (p, q)
 
 
 @some(two([*SIGNED, *UNSIGNED]))
@@ -183,9 +178,8 @@ def test_comparisons(name, data):
     a, b = data.draw(two([dtype]))
     compare = getattr(operator, {"equal": "eq"}.get(name, name[0] + ("t", "e")["_" in name]))
     got = getattr(xp, name)(a, b)
-    wide_a, wide_b = xp.broadcast_arrays(a, b)
-    for at in places(got.shape):
-        assert bool(got[at]) is compare(wide_a[at].item(), wide_b[at].item())
+    for found, p, q in zip(*listed(got, *xp.broadcast_arrays(a, b)), strict=True):
+        assert found is compare(p, q)
 
 
 @some(st.data())
@@ -194,6 +188,7 @@ def test_in_place(data):
     x = data.draw(arrays([dtype], FULL, min_value=0, max_value=5))
     y = data.draw(arrays([dtype], st.just(x.shape[-1:]), min_value=1, max_value=5))
     before = xp.asarray(x, copy=True)
+    equal = []
     for change in (operator.iadd, operator.imul, operator.isub, operator.ifloordiv, operator.imod):
         expected = change(xp.asarray(before, copy=True) * 1, y)
         changed = xp.asarray(before, copy=True)
@@ -201,8 +196,8 @@ def test_in_place(data):
         changed = change(changed, y)
         assert changed is same
         assert changed.dtype is dtype
-        assert xp.all(changed == expected)
-    assert xp.all(x == before)
+        equal.append(xp.all(changed == expected))
+    assert listed(*equal, xp.all(x == before)) == [[True]] * 6  # the last one: the operand
 
 
 # ---- indexing ------------------------------------------------------------------------------------
@@ -268,20 +263,24 @@ def test_movement_undone(data):
     by = data.draw(st.integers(-9, 9))
     order = data.draw(st.permutations(range(len(shape))))
     back = tuple(order.index(i) for i in range(len(shape)))
-    assert xp.all(xp.flip(xp.flip(x, axis=axis), axis=axis) == x)
-    assert xp.all(xp.roll(xp.roll(x, by, axis=axis), -by, axis=axis) == x)
-    assert xp.all(xp.permute_dims(xp.permute_dims(x, tuple(order)), back) == x)
-    assert xp.all(xp.stack(xp.unstack(x, axis=axis), axis=axis) == x)
-    assert xp.all(xp.squeeze(xp.expand_dims(x, axis=axis), axis) == x)
     half = shape[axis] // 2
     cut = [slice(None)] * len(shape)
     cut[axis] = slice(None, half)
     rest = list(cut)
     rest[axis] = slice(half, None)
-    assert xp.all(xp.concat([x[tuple(cut)], x[tuple(rest)]], axis=axis) == x)
+    undone = {
+        "flip": xp.flip(xp.flip(x, axis=axis), axis=axis),
+        "roll": xp.roll(xp.roll(x, by, axis=axis), -by, axis=axis),
+        "permute_dims": xp.permute_dims(xp.permute_dims(x, tuple(order)), back),
+        "stack": xp.stack(xp.unstack(x, axis=axis), axis=axis),
+        "squeeze": xp.squeeze(xp.expand_dims(x, axis=axis), axis),
+        "concat": xp.concat([x[tuple(cut)], x[tuple(rest)]], axis=axis),
+    }
     run = xp.cumulative_sum(x, axis=axis, include_initial=True)
     if x.dtype is xp.int32:
-        assert xp.all(xp.diff(run, axis=axis) == x)
+        undone["diff"] = xp.diff(run, axis=axis)
+    equal = listed(*(xp.all(y == x) for y in undone.values()))
+    assert equal == [[True]] * len(undone), list(zip(undone, equal))
 
 
 @some(st.data())
@@ -293,16 +292,17 @@ def test_order(data):
     falling = data.draw(st.booleans())
     ordered = xp.sort(x, axis=axis, descending=falling)
     by = xp.argsort(x, axis=axis, descending=falling)
-    assert xp.all(xp.take_along_axis(x, by, axis=axis) == ordered)
+    first, last = xp.max(x, axis=axis), xp.min(x, axis=axis)
+    place = xp.argmax(x, axis=axis)
+    is_ordered = xp.all(xp.take_along_axis(x, by, axis=axis) == ordered)
+    Tensor.realize(is_ordered, ordered, first, last, place)
+    assert is_ordered
     lines = np.moveaxis(x.numpy(), axis, -1).reshape(-1, x.shape[axis]).tolist()
     got = np.moveaxis(ordered.numpy(), axis, -1).reshape(-1, x.shape[axis]).tolist()
     assert got == [sorted(line, reverse=falling) for line in lines]
-    first, last = xp.max(x, axis=axis), xp.min(x, axis=axis)
     assert first.numpy().reshape(-1).tolist() == [max(line) for line in lines]
     assert last.numpy().reshape(-1).tolist() == [min(line) for line in lines]
-    assert xp.argmax(x, axis=axis).numpy().reshape(-1).tolist() == [
-        line.index(max(line)) for line in lines
-    ]
+    assert place.numpy().reshape(-1).tolist() == [line.index(max(line)) for line in lines]
 
 
 @some(arrays([xp.int8, xp.float32, xp.bool]))
