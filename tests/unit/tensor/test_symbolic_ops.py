@@ -124,6 +124,8 @@ def put(x: Tensor, n: Any, value: Tensor) -> Tensor:
 
 def read(value: Any) -> list[Any]:
     items = value if isinstance(value, list) else [value]
+    if tensors := [item for item in items if isinstance(item, Tensor)]:
+        Tensor.realize(*tensors)
     return [item.numpy() if isinstance(item, Tensor) else item for item in items]
 
 
