@@ -122,6 +122,7 @@ SQUARE = {
     "solve_right": lambda x: weighted((x * 0.1 + Tensor.eye(x.shape[-1])).solve(x)),
     "inv": lambda x: weighted(x.inv()),
     "det": lambda x: x.det().square().sum(),
+    "matrix_power": lambda x: weighted((x * 0.3).matrix_power(5)),
     "slogdet": lambda x: x.slogdet().logabsdet.sum(),
     "eigh": lambda x: weighted((x + x.mT).eigh().eigenvectors.square()),
     "eigh_values": lambda x: (x + x.mT).eigh().eigenvalues.cos().sum(),

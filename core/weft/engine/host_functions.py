@@ -11,15 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import Any
 
 from weft.base.errors import SpecError
 from weft.base.interrupts import let_through
 from weft.device import Buffer, OpenDevice, numpy_dtype
 from weft.uop import HostCall, UOp
-
-if TYPE_CHECKING:
-    import numpy
 
 HostFunction = Callable[..., None]
 """Takes the list of arguments, the list of results to fill, and parameters by name."""
@@ -48,10 +45,14 @@ class HostCallStep:
         self.device = device
         call: HostCall = ast.arg
         self.name: str = call.function
-        self._inputs, self._outputs = call.inputs, tuple(zip(call.windows, call.outputs))
+        size, dtype = ast.dtype.itemsize, numpy_dtype(ast.dtype)
+        self._inputs = [(shape, dtype) for shape in call.inputs]
+        self._outputs = [
+            (shape, dtype, start * size) for shape, (start, _) in zip(call.outputs, call.windows)
+        ]
         self._parameters = dict(call.parameters)
         self._function = _function(call.function)
-        self._dtype = numpy_dtype(ast.dtype)
+        self._array = _array_class()
 
     def __call__(
         self, bufs: Sequence[Buffer], values: Mapping[UOp, int], wait: bool
@@ -61,26 +62,23 @@ class HostCallStep:
         :raises LinearAlgebraError: for matrices without the requested result.
         """
         started = perf_counter()
-        value, *given = [self._array(buffer) for buffer in bufs]
-        inputs = [array.reshape(shape) for array, shape in zip(given, self._inputs)]
-        outputs = [value[start:stop].reshape(shape) for (start, stop), shape in self._outputs]
+        array, map_host = self._array, self.device.allocator.map_host
         try:
+            value, *given = [map_host(buffer.handle) for buffer in bufs]
+            inputs = [array(*how, memory) for how, memory in zip(self._inputs, given)]
+            outputs = [array(shape, dtype, value, at) for shape, dtype, at in self._outputs]
             self._function(inputs, outputs, **self._parameters)
         except Exception as error:
             let_through(error)
             self.device.failed(f"the host function {self.name}", error)
         return perf_counter() - started
 
-    def _array(self, buffer: Buffer) -> numpy.ndarray:
-        """The elements of a buffer, in place."""
-        from numpy import frombuffer
 
-        doing = f"mapping its memory for {self.name}"
-        with self.device.call(doing):
-            mapped = self.device.allocator.map_host(buffer.handle)
-        if mapped is None:
-            self.device.broken(doing, "declares host_visible, and returned None")
-        return frombuffer(mapped, self._dtype)
+def _array_class() -> Any:
+    """`numpy.ndarray`, imported with the first host function."""
+    from numpy import ndarray
+
+    return ndarray
 
 
 def _function(name: str) -> HostFunction:

@@ -11,7 +11,7 @@ Source: E. Anderson et al., "LAPACK Users' Guide", 3rd edition, SIAM 1999.
 
 from __future__ import annotations
 
-from functools import wraps
+from functools import cache, wraps
 from typing import TYPE_CHECKING, Any
 
 from weft.base.errors import LinearAlgebraError
@@ -34,11 +34,8 @@ def lapack_function(function: HostFunction) -> HostFunction:
 
     @wraps(function)
     def guarded(inputs: Arrays, outputs: Arrays, **parameters: Any) -> None:
-        from numpy import errstate
-
         try:
-            with errstate(all="ignore"):  # NaN is a result, and no warning
-                function(inputs, outputs, **parameters)
+            function(inputs, outputs, **parameters)
         except _linalg().LinAlgError as error:
             name = function.__name__
             shapes = " and ".join(str(array.shape) for array in inputs)
@@ -52,6 +49,7 @@ def lapack_function(function: HostFunction) -> HostFunction:
     return host_function(guarded)
 
 
+@cache
 def _linalg() -> Any:
     """`numpy.linalg`, imported at the first call."""
     from numpy import linalg
@@ -62,6 +60,14 @@ def _linalg() -> Any:
 def _fill(outputs: Arrays, *results: Any) -> None:
     for output, result in zip(outputs, results, strict=True):
         output[...] = result
+
+
+def _quietly(function: Any, x: Any) -> Any:
+    """The value of a function that warns of NaN, without the warning."""
+    from numpy import errstate
+
+    with errstate(all="ignore"):
+        return function(x)
 
 
 # ---- linear equations ----------------------------------------------------------------------------
@@ -83,13 +89,13 @@ def inv(inputs: Arrays, outputs: Arrays) -> None:
 @lapack_function
 def det(inputs: Arrays, outputs: Arrays) -> None:
     """The determinant (xGETRF)."""
-    _fill(outputs, _linalg().det(inputs[0]))
+    _fill(outputs, _quietly(_linalg().det, inputs[0]))
 
 
 @lapack_function
 def slogdet(inputs: Arrays, outputs: Arrays) -> None:
     """The sign and the logarithm of the absolute value of the determinant (xGETRF)."""
-    _fill(outputs, *_linalg().slogdet(inputs[0]))
+    _fill(outputs, *_quietly(_linalg().slogdet, inputs[0]))
 
 
 @lapack_function
@@ -117,14 +123,29 @@ def pinv(inputs: Arrays, outputs: Arrays, rtol: float) -> None:
 
 @lapack_function
 def lstsq(inputs: Arrays, outputs: Arrays, rtol: float) -> None:
-    """The x of least norm that minimizes the norm of a @ x - b; the rank and the singular values of
-    a (xGELSD)."""
-    import numpy
+    """The x of least norm that minimizes the norm of a @ x - b; the squared norms of the columns of
+    a @ x - b; the rank and the singular values of a (xGELSD)."""
+    from numpy import ndindex
 
     a, b = inputs
-    x, rank, values = outputs
-    for place in numpy.ndindex(a.shape[:-2]):
+    x, residuals, rank, values = outputs
+    for place in ndindex(a.shape[:-2]):
         x[place], _, rank[place], values[place] = _linalg().lstsq(a[place], b[place], rtol)
+    rest = a @ x - b
+    (rest * rest).sum(-2, out=residuals)
+
+
+@lapack_function
+def matrix_rank(inputs: Arrays, outputs: Arrays, rtol: float) -> None:
+    """The number of singular values above rtol times the largest (xGESDD)."""
+    s = _linalg().svd(inputs[0], compute_uv=False)
+    _fill(outputs, (s > s.max(-1, keepdims=True) * rtol).sum(-1))
+
+
+@lapack_function
+def matrix_power(inputs: Arrays, outputs: Arrays, n: int) -> None:
+    """The matrix multiplied by itself n times (xGEMM)."""
+    _fill(outputs, _linalg().matrix_power(inputs[0], n))
 
 
 # ---- factorizations ------------------------------------------------------------------------------

@@ -30,17 +30,17 @@ from weft.base import trace
 from weft.base.dtype import DType, ImageDType
 from weft.base.interrupts import let_through
 from weft.base.settings import settings
-from weft.base.weak import WeakKeys
 from weft.device import Buffer, OpenDevice, binding, registry
-from weft.engine import bound_program_for, stats
+from weft.engine import HostCallStep, bound_program_for, stats
 from weft.engine.capture import recording
 from weft.engine.replay import needs_wait
 from weft.engine.runners import KernelRunner, concrete, cost_of
-from weft.schedule import BoundSchedule, Layout, NewMemory, ScheduleTemplate
+from weft.schedule import BoundSchedule, Layout, NewMemory, ScheduleItem, ScheduleTemplate
 from weft.schedule.structural_key import Structure, is_plain
 from weft.tensor.failed_schedules import has_unfinished
 from weft.tensor.leaf_identities import follow, follows_nodes
-from weft.tensor.live_tensors import is_only_candidate, is_settled, waiting_tensors
+from weft.tensor.live_tensors import is_only_candidate, waiting_tensors
+from weft.tensor.plan_conditions import is_apart, is_simple, set_values, value_with_windows
 from weft.uop import GroupOp, Ops, UOp, memo_slot
 
 if TYPE_CHECKING:
@@ -55,12 +55,13 @@ COMPUTED = (GroupOp.ALU | GroupOp.Movement) | {
     Ops.CAST, Ops.BITCAST, Ops.REDUCE_AXIS, Ops.CONTIGUOUS, Ops.IOTA,
 }  # fmt: skip
 
+_PLANNED = COMPUTED | {Ops.HOST_CALL}
+
 _set_key = memo_slot("_launch_key")
 set_meta = memo_slot("meta")
 _numbers: dict[Any, int] = {}
 _next = itertools.count()
 _tables: dict[Any, dict[Any, LaunchPlan]] = {}
-_below: WeakKeys[UOp, frozenset[UOp]] = WeakKeys()
 
 LaunchKey = tuple[int, tuple[UOp, ...], tuple[int, ...]]
 """The number of a tree, the BUFFERs at its leaves, and which of these are the same."""
@@ -75,7 +76,8 @@ class LaunchPlan:
 
     Memory is numbered: the distinct BUFFERs of the tree in order, then the new memory.
 
-    :ivar steps: kernels, the values of their arguments, and the memory of each by its parameters.
+    :ivar steps: kernels and host calls, the values of their arguments, and the memory of each by
+        its parameters. kernels: how many of them are kernels.
     :ivar fresh: the new memory. result: the number of what the tensor holds then.
     :ivar place: the DEVICE node of the result.
     :ivar layout: the arenas of intermediates.
@@ -85,7 +87,8 @@ class LaunchPlan:
     :ivar direct: a faster form of the same, if there is one.
     """
 
-    steps: tuple[tuple[KernelRunner, Mapping[UOp, int], tuple[int, ...]], ...]
+    steps: tuple[tuple[KernelRunner | HostCallStep, Mapping[UOp, int], tuple[int, ...]], ...]
+    kernels: int
     fresh: tuple[NewMemory, ...]
     result: int
     place: UOp
@@ -117,7 +120,7 @@ def launch(tensor: TensorBase) -> bool:
 
 def may_launch(tensor: TensorBase) -> bool:
     """Whether a tensor may be computed by a plan, if it has one."""
-    return _is_simple(tensor) and recording() is None and not trace.enabled() and not stats.timing
+    return is_simple(tensor) and recording() is None and not trace.enabled() and not stats.timing
 
 
 def is_alone(tensor: TensorBase) -> bool:
@@ -139,35 +142,10 @@ def run(
         _set_value(tensor, plan, _run(plan, tuple(dict.fromkeys(leaves)), values))
     else:
         _set_value(tensor, plan, direct.run(leaves, values))
-    stats.kernels += len(plan.steps)
+    stats.kernels += plan.kernels
+    stats.host_calls += len(plan.steps) - plan.kernels
     stats.ops += plan.ops
     stats.bytes += plan.nbytes
-
-
-def is_apart(tensor: TensorBase, waiting: Sequence[TensorBase]) -> bool:
-    """Whether no other pending tensor reads a node that is computed for this one."""
-    if len(waiting) == 1:
-        return waiting[0] is tensor
-    own = _pending_below(tensor._uop) | {tensor._uop}
-    return all(
-        other is tensor or (other._uop not in own and own.isdisjoint(_pending_below(other._uop)))
-        for other in waiting
-    )
-
-
-def _pending_below(root: UOp) -> frozenset[UOp]:
-    """The nodes below one that have to be computed."""
-    found = _below.get(root)
-    if found is None:
-        seen: set[UOp] = set()
-        stack = list(root.src)
-        while stack:
-            node = stack.pop()
-            if node not in seen and not is_settled(node):
-                seen.add(node)
-                stack.extend(node.src)
-        found = _below[root] = frozenset(seen)
-    return found
 
 
 def note_plan(
@@ -181,7 +159,7 @@ def note_plan(
 
     node: the graph that it had, of which no other pending tensor reads a node.
     """
-    if not _is_simple(tensor) or settings.DEBUG >= 2 or not settings.SCHEDULE_CACHE:
+    if not is_simple(tensor) or settings.DEBUG >= 2 or not settings.SCHEDULE_CACHE:
         return
     key = _launch_key(node, 0)
     plan = None
@@ -215,7 +193,7 @@ def _launch_key(node: UOp, depth: int) -> LaunchKey | None:
         pass
     if op in _ENDS:
         number = _number(node)
-    elif op in COMPUTED and depth < _MOST_DEPTH and (node.arg is None or is_plain(node.arg)):
+    elif op in _PLANNED and depth < _MOST_DEPTH and (node.arg is None or is_plain(node.arg)):
         row: list[Any] = [op, node.dtype, node.arg]
         for source in node.src:
             if source.op is Ops.BUFFER:
@@ -292,12 +270,6 @@ def _table() -> dict[Any, LaunchPlan]:
 # ---- running -------------------------------------------------------------------------------------
 
 
-def _is_simple(tensor: TensorBase) -> bool:
-    """Whether a tensor has no views and no gradient can flow through it."""
-    flag = tensor._requires_grad
-    return tensor._alias is None and not flag and (flag is False or tensor.is_leaf)
-
-
 @dataclass(frozen=True, slots=True)
 class _Direct:
     """One kernel over memory of its own: the usual case.
@@ -364,6 +336,10 @@ def _set_value(tensor: TensorBase, plan: LaunchPlan, buffer: Buffer) -> None:
     """Give a tensor the memory that holds its value."""
     made = UOp(Ops.BUFFER, buffer.dtype, (plan.place, UOp.unique()), buffer.size)
     binding.bind_anew(made, buffer)
+    call = value_with_windows(tensor._uop)
+    if call is not None:
+        set_values(tensor, call, made)
+        return
     for move in plan.moves:
         made = move.over((made,))
     if follows_nodes() or history.follows_nodes():
@@ -391,7 +367,9 @@ def make_plan(
         return None
     if any(fresh.window is not None for fresh in template.fresh):
         return None
-    if any(item.ast.op is not Ops.SINK for item in bound.items):
+    if any(
+        item.ast.op is not Ops.SINK and item.ast.op is not Ops.HOST_CALL for item in bound.items
+    ):
         return None
     places = {item.bufs[0].device for item in bound.items}
     if not all(registry.capabilities(place).memory.addressable for place in places):
@@ -404,22 +382,41 @@ def make_plan(
     result = _result(node, template, bound)
     if result is None or result < template.given:
         return None
-    kernels = [bound_program_for(item.ast, item.bufs[0].device) for item in bound.items]
+    programs = [_program(item) for item in bound.items]
+    kernels = [(each, own) for each, own in programs if isinstance(each, KernelRunner)]
     costs = [cost_of(kernel, {**values, **own}) for kernel, own in kernels]
     ops, nbytes = sum(cost[0] for cost in costs), sum(cost[1] for cost in costs)
-    steps = tuple([(*kernel, step.memory) for kernel, step in zip(kernels, template.steps)])
-    devices = tuple(dict.fromkeys(kernel.device for kernel, _ in kernels))
+    steps = tuple([(*program, step.memory) for program, step in zip(programs, template.steps)])
+    devices = tuple(dict.fromkeys(program.device for program, _ in programs))
     fresh, ordered = template.fresh, tuple(moves[::-1])
     if values and not all(is_plain(move.arg) for move in moves):
         return None
     direct = _direct(steps, fresh, result, bound.layout, pattern)
     return LaunchPlan(
-        steps, fresh, result, node.src[0], bound.layout, ordered, devices, ops, nbytes, direct
+        steps,
+        len(kernels),
+        fresh,
+        result,
+        node.src[0],
+        bound.layout,
+        ordered,
+        devices,
+        ops,
+        nbytes,
+        direct,
     )
 
 
+def _program(item: ScheduleItem) -> tuple[KernelRunner | HostCallStep, Mapping[UOp, int]]:
+    """The kernel or host call of an item, and the values of its arguments."""
+    device = item.bufs[0].device
+    if item.ast.op is Ops.HOST_CALL:
+        return HostCallStep(item.ast, registry.open(device)), {}
+    return bound_program_for(item.ast, device)
+
+
 def _direct(
-    steps: Sequence[tuple[KernelRunner, Mapping[UOp, int], tuple[int, ...]]],
+    steps: Sequence[tuple[KernelRunner | HostCallStep, Mapping[UOp, int], tuple[int, ...]]],
     fresh: Sequence[NewMemory],
     result: int,
     layout: Layout,
@@ -430,6 +427,8 @@ def _direct(
     if len(steps) != 1 or len(fresh) != 1 or layout.arenas:
         return None
     ((kernel, values, numbers),) = steps
+    if isinstance(kernel, HostCallStep):
+        return None
     (new,) = fresh
     if isinstance(new.dtype, ImageDType):
         return None

@@ -11,6 +11,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from weakref import WeakValueDictionary
 
 from weft.uop.text import register_arg
 
@@ -19,10 +22,14 @@ Shape = tuple[int, ...]
 _ALIGNMENT = 16
 """Each result starts at a multiple of this many elements."""
 
+_calls: WeakValueDictionary[Any, HostCall] = WeakValueDictionary()
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, eq=False)
 class HostCall:
     """A call of a host function. All arguments and results have the dtype of the node.
+
+    Equal calls are one object: its hash, of which every node needs one, is that of an identity.
 
     :param function: its name in the table of host functions.
     :param inputs: the shapes of its arguments. :param outputs: the shapes of its results.
@@ -34,7 +41,24 @@ class HostCall:
     outputs: tuple[Shape, ...]
     parameters: tuple[tuple[str, int | float | str], ...] = ()
 
-    @property
+    def __new__(
+        cls,
+        function: str,
+        inputs: tuple[Shape, ...],
+        outputs: tuple[Shape, ...],
+        parameters: tuple[tuple[str, int | float | str], ...] = (),
+    ) -> HostCall:
+        """The call with these fields."""
+        key = function, inputs, outputs, parameters
+        found = _calls.get(key)
+        if found is None:
+            found = _calls[key] = object.__new__(cls)
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return HostCall, (self.function, self.inputs, self.outputs, self.parameters)
+
+    @cached_property
     def windows(self) -> tuple[tuple[int, int], ...]:
         """The first element and the end of each result in the value."""
         found: list[tuple[int, int]] = []
@@ -45,7 +69,7 @@ class HostCall:
             start = -(-stop // _ALIGNMENT) * _ALIGNMENT
         return tuple(found)
 
-    @property
+    @cached_property
     def size(self) -> int:
         """The number of elements of the value."""
         return self.windows[-1][1]

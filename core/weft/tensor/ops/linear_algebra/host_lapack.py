@@ -6,7 +6,8 @@ out: tensors over the results, which are windows of one value
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from weft.base.dtype import dtypes
@@ -26,13 +27,17 @@ def computes_on_host(*matrices: Any) -> bool:
 
     The host can access their memory, they have known sizes and elements, and HOST_CALLS is on.
     """
-    if not settings.HOST_CALLS or matrices[0].dtype not in _DTYPES:
+    node = matrices[0]._uop
+    device = node.device
+    if node.dtype not in _DTYPES or not isinstance(device, str) or not settings.HOST_CALLS:
         return False
-    device = matrices[0].device
-    if not isinstance(device, str) or any(each.device != device for each in matrices):
-        return False
-    if not all(isinstance(size, int) and size for each in matrices for size in each.shape):
-        return False
+    for each in matrices:
+        own = each._uop
+        if own is not node and own.device != device:
+            return False
+        for size in own.shape:
+            if size.__class__ is not int or not size:
+                return False
     return registry.capabilities(device).memory.host_visible
 
 
@@ -41,21 +46,34 @@ def host_call(name: str, given: Sequence[Any], outputs: Sequence[Shape], **param
 
     :param given: matrices of one dtype on one device. :param parameters: other arguments.
     """
-    value, call = host_value(name, given, outputs, **parameters)
-    return [value._wrap(part) for part in parts(value._uop, call)]
+    node, call = _recorded(name, given, outputs, parameters)
+    return [_from(given, part) for part in parts(node, call)]
 
 
-def host_value(
-    name: str, given: Sequence[Any], outputs: Sequence[Shape], **parameters: Any
-) -> tuple[Any, HostCall]:
+def host_value(name: str, given: Sequence[Any], outputs: Sequence[Shape]) -> tuple[Any, HostCall]:
     """All results of a host function as one flat tensor, and the call, which has their places."""
-    shapes = tuple([tuple(each.shape) for each in given])
-    call = HostCall(name, shapes, tuple(outputs), tuple(sorted(parameters.items())))
+    node, call = _recorded(name, given, outputs, {})
+    return _from(given, node), call
+
+
+_call = lru_cache(maxsize=1024)(HostCall)
+
+
+def _recorded(
+    name: str, given: Sequence[Any], outputs: Sequence[Shape], parameters: Mapping[str, Any]
+) -> tuple[UOp, HostCall]:
+    shapes = tuple([each._uop.shape for each in given])
+    call = _call(name, shapes, tuple(outputs), tuple(sorted(parameters.items())))
     sources = tuple(
         [each.contiguous()._uop.reshape((prod(shape),)) for each, shape in zip(given, shapes)]
     )
+    return record(Ops.HOST_CALL, sources[0].dtype, sources, call), call
+
+
+def _from(given: Sequence[Any], node: UOp) -> Any:
+    """A tensor computed from the arguments."""
     first, *others = given
-    return first._wrap_with(record(Ops.HOST_CALL, first.dtype, sources, call), *others), call
+    return first._wrap_with(node, *others) if others else first._wrap(node)
 
 
 def parts(value: UOp, call: HostCall) -> list[UOp]:

@@ -163,16 +163,28 @@ def _pinv_gradient(a: Any, p: Any, g: Any) -> Any:
 
 @lapack_vjp
 def lstsq(given: Gradients, results: Gradients, gradients: Gradients, rtol: float) -> Gradients:
-    """Those of pinv(a) @ b, and of the singular values"""
-    (a, b), (g, _, values) = given, gradients
+    """Those of pinv(a) @ b; of the squares of r = a @ x - b (a: 2 r g x^T, b: -2 r g), since a^T r
+    is 0; of the singular values"""
+    (a, b), (x, *_), (g, residuals, _, values) = given, results, gradients
     through_a = through_b = None
     if g is not None:
         p = a.pinv(rtol)
         through_a, through_b = _pinv_gradient(a, p, g @ b.mT), p.mT @ g
+    if residuals is not None:
+        rest = (a @ x - b) * residuals.unsqueeze(-2) * 2.0
+        through_a, through_b = _sum(through_a, rest @ x.mT), _sum(through_b, -rest)
     if values is not None:
-        more = _values_gradient(a, values)
-        through_a = more if through_a is None else through_a + more
+        through_a = _sum(through_a, _values_gradient(a, values))
     return through_a, through_b
+
+
+@lapack_vjp
+def matrix_power(given: Gradients, results: Gradients, gradients: Gradients, n: int) -> Gradients:
+    """The sum of (a^T)^k g (a^T)^(n-1-k): the upper right block of [[a^T, g], [0, a^T]]^n"""
+    (a,), (g,) = given, gradients
+    size = a.shape[-1]
+    block = a.mT.cat(g, dim=-1).cat(a.zeros_like().cat(a.mT, dim=-1), dim=-2)
+    return (block.matrix_power(n)[..., :size, size:],)
 
 
 # ---- factorizations ------------------------------------------------------------------------------
@@ -294,6 +306,10 @@ def eig(given: Gradients, results: Gradients, gradients: Gradients) -> Gradients
 def _as_factor(scalars: Any) -> Any:
     """A number for each matrix, as a factor of the matrix."""
     return scalars.unsqueeze(-1).unsqueeze(-1)
+
+
+def _sum(a: Any, b: Any) -> Any:
+    return b if a is None else a + b
 
 
 def _symmetric_part(x: Any) -> Any:

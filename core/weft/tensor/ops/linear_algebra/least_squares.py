@@ -48,6 +48,10 @@ def matrix_rank(self: TensorT, rtol: float | TensorT | None = None) -> TensorT:
     a = as_matrices(self, "matrix_rank")
     if 0 in a.shape:
         return self.__class__.zeros(*a.shape[:-2], dtype=dtypes.int32, device=a.device)
+    if not isinstance(rtol, TensorBase) and computes_on_host(a):
+        limit = _default_rtol(a) if rtol is None else float(rtol)
+        (rank,) = host_call("matrix_rank", [a], [a.shape[:-2]], rtol=limit)
+        return rank.cast(dtypes.int32)
     s = a.svdvals()
     return (s > _threshold(a, s, rtol)).sum(-1, dtype=dtypes.int32)
 
@@ -68,21 +72,24 @@ def lstsq(self: TensorT, b: TensorT, rtol: float | None = None) -> LstsqResult[T
     a = a._expanded((*batch, rows, columns))
     right = right._expanded((*batch, rows, right.shape[-1]))
     limit = _default_rtol(a) if rtol is None else float(rtol)
-    solution, rank, values = _minimized(a, right, limit)
-    residuals = (a @ solution - right).square().sum(-2)
+    solution, residuals, rank, values = _minimized(a, right, limit)
     if is_vector:
         solution, residuals = solution.squeeze(-1), residuals.squeeze(-1)
     return LstsqResult(solution, residuals, rank, values)
 
 
-def _minimized(a: Any, right: Any, rtol: float) -> tuple[Any, Any, Any]:
-    """(solution, rank, singular values)."""
+def _minimized(a: Any, right: Any, rtol: float) -> tuple[Any, Any, Any, Any]:
+    """(solution, residuals, rank, singular values)."""
     *batch, _, columns = a.shape
-    if 0 not in (*a.shape, *right.shape) and computes_on_host(a, right):
-        shapes = (*batch, columns, right.shape[-1]), tuple(batch), (*batch, min(a.shape[-2:]))
-        solution, rank, values = host_call("lstsq", [a, right], shapes, rtol=rtol)
-        return solution, rank.cast(dtypes.int32), values
-    return a.pinv(rtol) @ right, a.matrix_rank(rtol), a.svdvals()
+    count = right.shape[-1]
+    if computes_on_host(a, right):
+        shapes = (*batch, columns, count), (*batch, count), batch, (*batch, min(a.shape[-2:]))
+        shapes = [tuple(shape) for shape in shapes]
+        solution, residuals, rank, values = host_call("lstsq", [a, right], shapes, rtol=rtol)
+        return solution, residuals, rank.cast(dtypes.int32), values
+    solution = a.pinv(rtol) @ right
+    residuals = (a @ solution - right).square().sum(-2)
+    return solution, residuals, a.matrix_rank(rtol), a.svdvals()
 
 
 def _default_rtol(a: Any) -> float:

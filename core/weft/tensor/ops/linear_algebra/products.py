@@ -10,6 +10,7 @@ from weft.base.arguments import real, shown, whole
 from weft.base.errors import ArgumentError, ShapeError
 from weft.shape.movement import broadcast_shapes
 from weft.tensor.autocast import low_bias
+from weft.tensor.ops.linear_algebra.host_lapack import computes_on_host, host_call
 from weft.tensor.ops.transcendental import in_floats
 from weft.tensor.protocol import TensorBase, TensorT
 from weft.tensor.types import ArrayLike
@@ -148,6 +149,8 @@ def matrix_power(self: TensorT, n: int) -> TensorT:
     if n == 0:
         one = self.__class__.eye(self.shape[-1], dtype=self.dtype, device=self.device)
         return one._expanded(self.shape)
+    if n > 1 and computes_on_host(self):
+        return host_call("matrix_power", [self], [self.shape], n=n)[0]
     result, square = None, self
     while n:
         if n & 1:
