@@ -46,7 +46,7 @@ from weft.shape import shape_of
 from weft.spec.kernel_ast import verify as verify_kernel_ast
 from weft.spec.lowered import verify as verify_lowered
 from weft.spec.passes import Pass
-from weft.uop import RangeArg, Row, conjuncts, graph_rewrite, sint
+from weft.uop import KernelInfo, RangeArg, Row, conjuncts, graph_rewrite, sint
 from weft.uop.args import NON_TEMPORAL, PREFETCH_L1
 
 __all__ = [
@@ -60,6 +60,7 @@ __all__ = [
     "Context",
     "Fill",
     "Kernel",
+    "KernelInfo",
     "Opt",
     "OptError",
     "OptKind",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from weft.plugin import (
     COMMON_DTYPES,
     Capabilities,
@@ -10,6 +12,7 @@ from weft.plugin import (
     Feature,
     KernelLimits,
     MemoryCaps,
+    Pass,
     access_widths,
     dtypes,
 )
@@ -30,6 +33,8 @@ ROW_BYTES = 16384
 TILES = 3
 """Of an operand at once, where copies need no registers on their way."""
 LINK_GROUP = "CUDA"
+WARPGROUPS = "sm_90a"
+"""The architecture whose matrix units multiply for four warps at once."""
 
 
 def computed_dtypes(chip: Chip) -> frozenset[DType]:
@@ -78,3 +83,15 @@ def describe(chip: Chip, compiler: str) -> Capabilities:
         fingerprint=f"{chip.arch};{compiler}",
         speed=chip.name,
     )
+
+
+def passes_of(chip: Chip) -> Callable[[], tuple[Pass, ...]] | None:
+    """The passes of a chip with warpgroups; None: the generic ones."""
+    return passes if chip.arch == WARPGROUPS else None
+
+
+def passes() -> tuple[Pass, ...]:
+    """The generic passes, with products by warpgroups."""
+    from weft_cuda import warpgroup_products
+
+    return warpgroup_products.passes()

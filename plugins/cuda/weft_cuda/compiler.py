@@ -68,13 +68,10 @@ class NvrtcCompiler:
         made = self.nvrtc.compile(source, name, options)
         if not self.known:
             return made.ptx
-        if self._loses_negations and defects.loses_a_negation(made.ptx):
+        number, version = _number(self.arch), self.nvrtc.version
+        if defects.is_compiled_wrongly(made.ptx, number, version):
             made = self.nvrtc.compile(source, name, (*options, defects.NO_OPTIMIZATION))
         return made.cubin
-
-    @property
-    def _loses_negations(self) -> bool:
-        return defects.has_maxima_of_three(_number(self.arch), self.nvrtc.version)
 
     def ptx(self, source: str, name: str) -> str:
         """PTX, for people. :raises CompileError: as `compile`."""

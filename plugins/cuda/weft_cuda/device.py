@@ -6,7 +6,7 @@ from functools import cache
 
 from weft.plugin import Device, DeviceId, DeviceUnavailable
 from weft_cuda.allocator import GpuAllocator
-from weft_cuda.capabilities import describe
+from weft_cuda.capabilities import describe, passes_of
 from weft_cuda.compiler import NvrtcCompiler
 from weft_cuda.driver import Context, Driver, find_driver
 
@@ -20,7 +20,7 @@ class Gpu(Device):
     """
 
     def __init__(self, id: DeviceId, context: Context, fingerprint: str) -> None:
-        super().__init__(id, describe(context.chip, fingerprint))
+        super().__init__(id, describe(context.chip, fingerprint), passes=passes_of(context.chip))
         self.context = context
         self.chip = context.chip
         self.allocator = GpuAllocator(context)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weft.plugin import Device, DeviceId
-from weft_cuda.capabilities import describe
+from weft_cuda.capabilities import describe, passes_of
 from weft_cuda.chip import Chip
 
 
@@ -11,5 +11,7 @@ class OfflineGpu(Device):
     """An architecture without hardware."""
 
     def __init__(self, chip: Chip) -> None:
-        super().__init__(DeviceId("CUDA", chip.arch), describe(chip, "offline"))
+        super().__init__(
+            DeviceId("CUDA", chip.arch), describe(chip, "offline"), passes=passes_of(chip)
+        )
         self.chip = chip

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weft.plugin import LinearProgram, Ops, SourceUsage, dtypes
-from weft_cuda import copies
+from weft_cuda import copies, warpgroup_products
 from weft_cuda.defects import MAXIMUM
 from weft_cuda.matrix_units import CALLS, ROUNDED, ROUNDING
 
@@ -157,6 +157,7 @@ def _definitions(program: LinearProgram, usage: SourceUsage) -> Iterator[str]:
     if any(op is Ops.MAX for op, _ in usage.functions):
         yield MAXIMUM
     yield from copies.definitions(program.uops)
+    yield from warpgroup_products.definitions(program.uops)
     called = {u.arg.name for u in program.uops if u.op is Ops.WMMA}
     if called & ROUNDING:
         yield ROUNDED

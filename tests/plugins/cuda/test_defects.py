@@ -35,11 +35,23 @@ def compiler():
         ("(x < y ? y : x) < z ? z : (x < y ? y : x)", False),
         ("x < -y ? -y : x", False),
         ("x - y * z", False),
+        ("larger(x < -y ? -y : x, z)", False),
+        ("(short)-((const short*)a)[i] < 1 ? y : z", True),
+        ("(short)((short)x + (short)y) < 1 ? y : z", False),
     ],
 )
-def test_a_negation_beside_two_maxima_is_found(compiler, value, found):
+def test_kernels_that_may_be_compiled_wrongly_are_found(compiler, value, found):
     source = KERNEL.format(function=defects.MAXIMUM, value=value)
-    assert defects.loses_a_negation(compiler.ptx(source, "k").encode()) is found
+    ptx = compiler.ptx(source, "k").encode()
+    assert defects.is_compiled_wrongly(ptx, 90, (13, 0)) is found
+    assert not defects.is_compiled_wrongly(ptx, 90, defects.FIXED_IN)
+
+
+def test_maxima_of_three_are_new_on_hopper(compiler):
+    source = KERNEL.format(
+        function=defects.MAXIMUM, value="(x < -y ? -y : x) < z ? z : (x < -y ? -y : x)"
+    )
+    assert not defects.is_compiled_wrongly(compiler.ptx(source, "k").encode(), 89, (13, 0))
 
 
 def test_such_a_kernel_is_assembled_without_optimization(compiler, monkeypatch):

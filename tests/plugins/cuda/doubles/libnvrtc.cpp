@@ -82,6 +82,13 @@ static bool replace_units(std::string& source) {
     found = true;
   }
 }
+// The product of warpgroups is the function of that name in cuda_on_cpu.h.
+static void replace_warpgroups(std::string& source) {
+  size_t start = source.find("template <class T> __device__ inline void copy_piece(");
+  if (start == std::string::npos) return;
+  size_t end = source.find("\n}\n", source.find("inline float warpgroup_product(")) + 3;
+  source.erase(start, end - start);
+}
 // A statement by the words that it begins with.
 static void replace_statement(std::string& source, const char* words, const char* other) {
   for (size_t at; (at = source.find(words)) != std::string::npos;)
@@ -123,7 +130,8 @@ int nvrtcCompileProgram(Program* program, int count, const char* const* options)
               "simt_f16_from_f32(bits, x);");
   replace_all(source, R"(asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));)",
               "simt_f32_from_f16(x, bits);");
-  replace_statement(source, "asm(\"{.reg .pred p; setp.lt.s32", "larger = a < b ? b : a;");
+  replace_statement(source, "asm(\"{.reg .u32 x, y; xor.b32", "larger = a < b ? b : a;");
+  replace_warpgroups(source);
   bool units = replace_units(source);
   replace_copies(source);
   // what plays a unit rounds its factors itself
