@@ -23,6 +23,7 @@ from weft.testing.program_lines import Seeded  # noqa: E402
 from weft.testing.programs import EVERYTHING, FUSION, HAZARDS, Refused, run_program  # noqa: E402
 
 PER_PROCESS = 1_000
+MESHES = ((2, 2), (2, 3), (3, 2), (4, 1))
 
 
 def _views(name: str) -> Callable[[int], object]:
@@ -52,11 +53,30 @@ def _pools(seed: int) -> None:
         raise ValueError(text)
 
 
-def _shards(seed: int) -> None:
+def _shards(seed: int, count: int = 2) -> None:
+    run_program(Seeded(seed), EVERYTHING, devices=_devices(count))
+
+
+def _meshes(seed: int) -> None:
+    mesh = MESHES[seed % len(MESHES)]
+    run_program(Seeded(seed), EVERYTHING, devices=_devices(mesh[0] * mesh[1]), mesh=mesh)
+
+
+def _ranks(seed: int) -> None:
+    """On all ranks of a program of MPI; those of a mesh if their number allows one."""
+    from weft_mpi.process import current
+
+    count = current().size
+    mesh = (2, count // 2) if count in (4, 6) and seed % 2 else ()
+    names = tuple(f"MPI:{rank}" for rank in range(count))
+    run_program(Seeded(seed), EVERYTHING, devices=names, mesh=mesh)
+
+
+def _devices(count: int) -> tuple[str, ...]:
     from weft import Device
 
     family = Device.DEFAULT.partition(":")[0]
-    run_program(Seeded(seed), EVERYTHING, devices=(family, f"{family}:1"))
+    return tuple(f"{family}:{number}" for number in range(count))
 
 
 def check_of(kind: str) -> Callable[[int], object]:
@@ -78,11 +98,17 @@ KINDS: dict[str, tuple[str, Callable[[], Callable[[int], object]]]] = {
     "hazards": ("reads and writes", lambda: lambda s: run_program(Seeded(s), HAZARDS, most=16)),
     "fusion": ("fused kernels", lambda: lambda s: run_program(Seeded(s), FUSION)),
     "sharded": ("every kind of step on two devices", lambda: _shards),
+    "sharded_three": ("the same on three devices", lambda: lambda s: _shards(s, 3)),
+    "meshes": ("the same on meshes of two axes", lambda: _meshes),
+    "ranks": ("the same on ranks of MPI (needs --ranks)", lambda: _ranks),
 }
 
 
 def run_chunk(kind: str, start: int, stop: int) -> int:
-    """Check each seed of a range in this process; print what differs. Returns how many did."""
+    """Check each seed of a range in this process; print what differs. Returns how many did.
+
+    A failure on one of several ranks ends all of them: the others wait for it.
+    """
     check = check_of(kind)
     mismatches = 0
     for seed in range(start, stop):
@@ -91,21 +117,33 @@ def run_chunk(kind: str, start: int, stop: int) -> int:
         except Refused:
             continue
         except Exception as error:  # noqa: BLE001 (each kind of failure is a finding)
+            if kind == "ranks":
+                error.add_note(f"{kind} {seed}")
+                raise
             mismatches += 1
             notes = "\n".join(getattr(error, "__notes__", []))
             print(f"{kind} {seed}: {type(error).__name__}: {error}\n{notes}", flush=True)
     return mismatches
 
 
-def run_range(kind: str, start: int, stop: int) -> int:
+def _prefix(ranks: int) -> list[str]:
+    """What starts Python; as several ranks if they were asked for."""
+    if not ranks:
+        return [sys.executable]
+    from weft_mpi.launch import command
+
+    return command(ranks)
+
+
+def run_range(kind: str, start: int, stop: int, ranks: int = 0) -> int:
     """Check a range of seeds, a thousand in each process. Returns how many programs differed."""
     began = time.perf_counter()
     mismatches = 0
     for low in range(start, stop, PER_PROCESS):
         high = min(low + PER_PROCESS, stop)
-        command = [sys.executable, __file__, "--chunk", f"{kind}={low}:{high}"]
+        command = [*_prefix(ranks), __file__, "--chunk", f"{kind}={low}:{high}"]
         done = subprocess.run(command, capture_output=True, text=True)
-        last, _, count = done.stdout.rstrip().rpartition("mismatches: ")
+        last, _, count = done.stdout.rstrip().rpartition("mismatches: ")  # of several ranks: one
         if not count.isdigit():
             mismatches += 1
             print(f"{kind} {low}:{high} ended with {done.returncode}\n{done.stderr}", flush=True)
@@ -132,6 +170,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("ranges", nargs="*", type=_range, metavar="KIND=START:STOP")
     parser.add_argument("--list", action="store_true", help="print the kinds of programs")
+    parser.add_argument("--ranks", type=int, default=0, help="run as so many ranks of MPI")
     parser.add_argument("--chunk", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.list:
@@ -141,7 +180,7 @@ def main() -> int:
     if asked.chunk:
         print(f"mismatches: {sum(run_chunk(*part) for part in asked.ranges)}")
         return 0
-    return 1 if sum(run_range(*part) for part in asked.ranges) else 0
+    return 1 if sum(run_range(*part, asked.ranks) for part in asked.ranges) else 0
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from weft.device.catalogue import catalogue
 from weft.device.discovery import Plugin, PluginState, family_names, installed_plugins
 from weft.device.identity import FIRST, DeviceFamily, DeviceId, Placement, ordinal
 from weft.device.machine import MachineFact, MachineModel, Throughput
-from weft.device.mesh import Mesh, P, set_mesh_devices
+from weft.device.mesh import Mesh, MeshCut, P, set_mesh_devices
 from weft.device.open_device import OpenDevice
 from weft.device.parts import (
     NO_HINTS,
@@ -75,6 +75,7 @@ __all__ = [
     "MachineModel",
     "MemoryCaps",
     "Mesh",
+    "MeshCut",
     "OpenDevice",
     "P",
     "Placement",

@@ -117,8 +117,8 @@ def weft_collective(
 @hookspec
 def weft_schedule(devices: Sequence[Device], items: Sequence[str]) -> None:
     """Check a schedule before it runs, if some of its devices are not addressable: processes that
-    run one program must have equal schedules. `items` has a line per item, in order. Raise
-    DeviceError where they differ."""
+    run one program must have equal schedules. `items` has a line per item, in order; what follows
+    a tab may differ. Raise DeviceError where they differ."""
 
 
 # ---- deprecation ---------------------------------------------------------------------------------

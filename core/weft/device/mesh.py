@@ -1,7 +1,7 @@
 """Device meshes: names for the axes of a grid of devices, and the layout of a value on it.
 
-A mesh has its devices in row-major order. A value is cut along at most one of its own axes, by the
-mesh axes that have more than one device, and replicated if it names none of them.
+A mesh has its devices in row-major order. Each axis of a mesh cuts at most one axis of a value.
+Devices along an axis that cuts nothing have equal parts.
 
 Source: Xu et al., "GSPMD: General and Scalable Parallelization for ML Computation Graphs", 2021
 (mesh sharding).
@@ -10,6 +10,7 @@ Source: Xu et al., "GSPMD: General and Scalable Parallelization for ML Computati
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from weft.base.arguments import shown
 from weft.base.errors import ArgumentError
@@ -19,19 +20,30 @@ from weft.device import registry
 _mesh_devices: tuple[str, ...] = ()
 
 
-class P(tuple["str | None", ...]):
-    """The mesh axis that cuts each axis of a value; None: it is not cut.
+class P(tuple["str | tuple[str, ...] | None", ...]):
+    """The mesh axis that cuts each axis of a value, or several of them; None: it is not cut.
 
     >>> P("data", None)
     P('data', None)
     """
 
-    def __new__(cls, *axes: str | None) -> P:
+    def __new__(cls, *axes: str | tuple[str, ...] | None) -> P:
         """One entry per axis of the value; missing ones are None."""
         return super().__new__(cls, axes)
 
     def __repr__(self) -> str:
         return f"P({', '.join(map(repr, self))})"
+
+
+class MeshCut(NamedTuple):
+    """A cut of an axis of a value.
+
+    :ivar parts: how many there are. stride: how many devices in a row have the same part.
+    """
+
+    axis: int
+    parts: int
+    stride: int
 
 
 class Mesh:
@@ -50,10 +62,13 @@ class Mesh:
         """The sizes of the axes."""
         return tuple(self.axes.values())
 
-    def axis_of(self, layout: Mapping[str, int], asked: str) -> int | None:
-        """The axis of a value that is cut, given the axis of the value by mesh axis.
+    def cuts(self, layout: Mapping[str, int], asked: str) -> list[MeshCut]:
+        """What each axis of a value is cut by, given the axis of the value by mesh axis.
 
-        :raises ArgumentError: for an unknown mesh axis, and for layouts that are not supported.
+        Mesh axes that are adjacent may cut one axis of a value together.
+
+        :raises ArgumentError: for an unknown mesh axis, and for mesh axes that cut one axis of a
+            value although another one is between them.
         """
         for name in layout:
             if name not in self.axes:
@@ -62,24 +77,23 @@ class Mesh:
                     asked=asked,
                     because=f"its axes are {', '.join(self.axes)}",
                 )
-        wide = [name for name, size in self.axes.items() if size > 1]
-        cut = {layout[name] for name in wide if name in layout}
-        if not cut:
-            return None
-        if len(cut) > 1 or any(name not in layout for name in wide):
-            raise ArgumentError(
-                "a value is cut along one axis, over all devices of its mesh",
-                asked=asked,
-                because=f"the mesh axes {', '.join(wide)} have more than one device each",
-                try_="a mesh with one axis of more than one device, or the same axis of the value "
-                "for each of them",
-            )
-        return cut.pop()
+        found: list[MeshCut] = []
+        stride = 1
+        for name, size in reversed(self.axes.items()):
+            axis = layout.get(name)
+            if axis is not None and size > 1:
+                found = _with_cut(found, MeshCut(axis, size, stride), asked)
+            stride *= size
+        return found
 
-    def axis_of_spec(self, spec: Sequence[str | None]) -> int | None:
-        """The axis of a value that `P(...)` cuts; raises as `axis_of`."""
-        layout = {name: axis for axis, name in enumerate(spec) if name is not None}
-        return self.axis_of(layout, f"P({', '.join(map(repr, spec))})")
+    def cuts_of_spec(self, spec: Sequence[str | tuple[str, ...] | None]) -> list[MeshCut]:
+        """What `P(...)` cuts; raises as `cuts`."""
+        asked = f"P({', '.join(map(repr, spec))})"
+        names = [((name,) if isinstance(name, str) else name or ()) for name in spec]
+        layout = {name: axis for axis, several in enumerate(names) for name in several}
+        if len(layout) < sum(map(len, names)):
+            raise ArgumentError("an axis of a mesh cuts one axis of a value", asked=asked)
+        return self.cuts(layout, asked)
 
     @property
     def own(self) -> int:
@@ -118,6 +132,21 @@ def make_mesh(axes: Sequence[tuple[str, int]], devices: Sequence[str] | None) ->
             try_="start as many ranks as the mesh has places, or name the devices",
         )
     return Mesh(dict(axes), found)
+
+
+def _with_cut(found: list[MeshCut], cut: MeshCut, asked: str) -> list[MeshCut]:
+    """The cuts with one along a further axis of the mesh, outside of those before."""
+    for number, known in enumerate(found):
+        if known.axis == cut.axis:
+            if known.stride * known.parts != cut.stride:
+                raise ArgumentError(
+                    "mesh axes that cut one axis of a value are adjacent",
+                    asked=asked,
+                    try_="a mesh with these axes next to each other",
+                )
+            joined = MeshCut(cut.axis, known.parts * cut.parts, known.stride)
+            return [*found[:number], joined, *found[number + 1 :]]
+    return [*found, cut]
 
 
 def _numbered(count: int) -> list[str]:

@@ -20,6 +20,7 @@ from weft.device import OpenDevice, registry
 from weft.schedule import ScheduleItem
 from weft.uop import Ops, UOp, to_text
 
+_EXCHANGES = frozenset({Ops.COPY, Ops.COLLECTIVE})
 _digests: WeakKeys[UOp, str] = WeakKeys()
 
 
@@ -58,20 +59,25 @@ def _lines(items: Sequence[ScheduleItem], group: Sequence[OpenDevice]) -> list[s
     """A line for each item on the devices of the group; equal in all processes that run one
     program.
 
-    Items that only bring values to this process are left out: each process reads its own part.
+    Exchanges come first, in their order. Other items may differ in order and device: a process
+    that reads a part may use it again there. Items with other devices are left out: each process
+    has its own.
     """
     known = {device.name for device in group}
-    read = {
-        id(item.bufs[1])
-        for item in items
-        if item.ast.op is Ops.COPY and item.bufs[0].device not in known
-    }
-    return [
-        f"{_digest(item.ast)} {item.ast.op.name} on {item.bufs[0].device}"
-        + f" of {', '.join(map(str, item.metadata))}" * bool(item.metadata)
-        for item in items
-        if item.bufs[0].device in known and not any(id(buffer) in read for buffer in item.outputs)
-    ]
+    exchanges: list[str] = []
+    others: list[str] = []
+    for item in items:
+        if all(buffer.device in known for buffer in item.bufs):
+            if item.ast.op in _EXCHANGES:
+                exchanges.append(_line(item, f" on {item.bufs[0].device}"))
+            else:
+                others.append(_line(item))
+    return exchanges + sorted(others)
+
+
+def _line(item: ScheduleItem, place: str = "") -> str:
+    origin = f"\tof {', '.join(map(str, item.metadata))}" if item.metadata else ""
+    return f"{_digest(item.ast)} {item.ast.op.name}{place}{origin}"
 
 
 def _digest(ast: UOp) -> str:

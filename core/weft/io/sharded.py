@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple
+from functools import partial
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
@@ -24,7 +26,7 @@ from weft.base.interrupts import let_through
 from weft.device import registry
 from weft.io.safetensors import safe_load, safe_save
 from weft.tensor import Tensor
-from weft.uop import Shard
+from weft.uop import Cut, Shard
 
 INDEX = "index.json"
 
@@ -53,11 +55,11 @@ def save_sharded(tensors: Mapping[str, Tensor], folder: str | PathLike[str]) -> 
     entries: dict[str, Any] = {}
     files: dict[int, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
-        layout = tensor.layout or Shard()
-        cut = layout.axis is not None
-        entries[name] = {"axis": layout.axis, "bounds": layout.bounds, "shape": tensor.shape}
-        for place, device in enumerate(devices if cut else devices[:1]):
-            if registry.capabilities(device).memory.addressable:
+        cuts = (tensor.layout or Shard()).cuts
+        entries[name] = {"cuts": [list(astuple(cut)) for cut in cuts], "shape": tensor.shape}
+        for place, device in enumerate(devices):
+            is_first = _holder(cuts, place) == place  # others have equal parts
+            if is_first and registry.capabilities(device).memory.addressable:
                 part = tensor.shards()[place] if isinstance(tensor.device, tuple) else tensor
                 files.setdefault(place, {})[name] = part
     for place, parts in files.items():
@@ -116,54 +118,54 @@ def load_sharded(folder: str | PathLike[str], like: Mapping[str, Tensor]) -> dic
 
 def _loaded(name: str, like: Tensor, entry: Mapping[str, Any], saved_part: Any) -> Tensor:
     """One tensor, laid out as `like`."""
+    cuts = [Cut(axis, tuple(bounds), stride) for axis, bounds, stride in entry["cuts"]]
     if not isinstance(like.device, tuple):
-        return _window(name, entry, None, 0, 0, like.device, saved_part)
+        whole = [(0, extent) for extent in like.shape]
+        return _window(partial(saved_part, name), cuts, whole, like.device)
     layout = like.layout or Shard()
     parts: dict[int, Tensor] = {}
     for place, device in enumerate(like.device):
         if registry.capabilities(device).memory.addressable:
-            window = layout.window(place)
-            parts[place] = _window(name, entry, layout.axis, *window, device, saved_part)
+            windows = list(layout.windows(like.shape, place))
+            parts[place] = _window(partial(saved_part, name), cuts, windows, device)
     return Tensor._from_parts(parts, like.device, layout, like)
 
 
 def _window(
-    name: str,
-    entry: Mapping[str, Any],
-    axis: int | None,
-    start: int,
-    stop: int,
-    device: str,
     saved_part: Any,
+    cuts: Sequence[Cut],
+    windows: Sequence[tuple[int, int]],
+    device: str,
+    place: int = 0,
 ) -> Tensor:
-    """start to stop of an axis of a saved tensor, on a device; all of it without an axis."""
-    own = entry["axis"]
-    if own is None:
-        return _sliced(saved_part(name, 0), axis, start, stop, device)
+    """A window of a saved tensor, on a device, from the saved parts that it crosses."""
+    if not cuts:
+        return _sliced(saved_part(place), windows, device)
+    cut, *rest = cuts
+    start, stop = windows[cut.axis]
     pieces: list[Tensor] = []
-    for place, (first, last) in enumerate(pairwise(entry["bounds"])):
-        low, high = (max(first, start), min(last, stop)) if axis == own else (first, last)
-        if low >= high:
-            continue
-        part = saved_part(name, place)
-        if axis == own:
-            pieces.append(_sliced(part, own, low - first, high - first, device))
-        else:
-            pieces.append(_sliced(part, axis, start, stop, device))
-    return pieces[0] if len(pieces) == 1 else pieces[0].cat(*pieces[1:], dim=own)
+    for number, (first, last) in enumerate(pairwise(cut.bounds)):
+        low, high = max(first, start), min(last, stop)
+        if low < high or (start == stop and not pieces):
+            inside = list(windows)
+            inside[cut.axis] = (low - first, high - first) if low < high else (0, 0)
+            pieces.append(_window(saved_part, rest, inside, device, place + number * cut.stride))
+    return pieces[0] if len(pieces) == 1 else pieces[0].cat(*pieces[1:], dim=cut.axis)
 
 
-def _sliced(part: Tensor, axis: int | None, start: int, stop: int, device: str) -> Tensor:
-    if axis is None or (start, stop) == (0, part.shape[axis]):
-        return part.to(device)
-    window = [(0, extent) for extent in part.shape]
-    window[axis] = (start, stop)
-    # rows of a file are one window of it; other cuts are made of the part
-    return (
-        part.shrink(tuple(window)).to(device)
-        if axis == 0
-        else part.to(device).shrink(tuple(window))
-    )
+def _sliced(part: Tensor, windows: Sequence[tuple[int, int]], device: str) -> Tensor:
+    """A window of a part of a file, on a device."""
+    rows = [windows[0] if windows else (0, 0), *((0, extent) for extent in part.shape[1:])]
+    if part.ndim and tuple(rows[0]) != (0, part.shape[0]):
+        part = part.shrink(tuple(rows))  # rows of a file are one window of it
+    inside = tuple((0, part.shape[0]) if axis == 0 else w for axis, w in enumerate(windows))
+    there = part.to(device)
+    return there if inside == tuple((0, extent) for extent in there.shape) else there.shrink(inside)
+
+
+def _holder(cuts: Sequence[Cut], place: int) -> int:
+    """The first of the devices that have the part of a device."""
+    return sum(cut.part(place) * cut.stride for cut in cuts)
 
 
 def _part_name(number: int, place: int) -> str:

@@ -33,11 +33,21 @@ class PartitionedGraph:
     """A graph with one part per device.
 
     sink: the parts of the requested values, each on one device. found: the replacement of each
-    node.
+    node. together: the parts that processes compute together, each of which reads its own.
     """
 
     sink: UOp
     found: dict[UOp, Found] = field(default_factory=dict[UOp, Found])
+    together: dict[UOp, None] = field(default_factory=dict[UOp, None])
+
+    def requested(
+        self, whole: UOp, collected: Mapping[UOp, UOp], becomes: Mapping[UOp, UOp]
+    ) -> UOp:
+        """The sink `whole` with its values stored, and the parts of other processes."""
+        own = [source.substitute(dict(collected)) for source in whole.src]
+        parts = [_stored_value(part, becomes) for part in self.together]
+        # first: the order of these parts is the order of all processes
+        return UOp.sink(*(part for part in parts if part is not None), *own)
 
     def collected(self, becomes: Mapping[UOp, UOp]) -> dict[UOp, UOp]:
         """The replacements of nodes of the whole graph, from those of the parts."""
@@ -90,8 +100,8 @@ def partition(sink: UOp, ctx: ScheduleContext) -> PartitionedGraph | None:
         if not any(node.op is Ops.MSTACK for node in order):
             return None
     del order[sink]
-    found = partitioned(order, ctx)
-    return PartitionedGraph(_requested_parts(sink, found), found)
+    found, together = partitioned(order, ctx)
+    return PartitionedGraph(_requested_parts(sink, found, together), found, together)
 
 
 def layout_of(node: UOp, ctx: ScheduleContext | None = None) -> Shard | None:
@@ -103,15 +113,15 @@ def layout_of(node: UOp, ctx: ScheduleContext | None = None) -> Shard | None:
     return found.shard if isinstance(found, Sharded) else None
 
 
-def _requested_parts(sink: UOp, found: dict[UOp, Found]) -> UOp:
-    """The parts that must be computed."""
+def _requested_parts(sink: UOp, found: dict[UOp, Found], together: dict[UOp, None]) -> UOp:
+    """The parts that must be computed: of the sink, of writes, and those of other processes."""
     # a write is carried out on every device, even if one part of its result is all that is read
     asked: dict[UOp, None] = {
         part: None
         for node, parts in found.items()
         if node.op is Ops.ASSIGN and isinstance(parts, Sharded)
         for part in parts.parts
-    }
+    } | together
     for source in sink.src:
         base = source.base
         new = found[base]

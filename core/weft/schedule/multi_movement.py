@@ -14,14 +14,85 @@ from typing import Any, cast
 
 from weft.base.sequences import prod
 from weft.schedule.multi_parts import Sharded, constant, copied, sharded
-from weft.uop import Ops, Shard, UOp
+from weft.uop import Cut, Ops, Shard, UOp, shard_of_cuts
 
 
 def moved_parts(node: UOp, source: Sharded) -> Sharded | None:
     """The parts of movement `node` over `source`, or None where the cut does not survive it."""
     if source.shard.axis is None:
         return source.each(lambda part: node.over((part,)))
+    if source.shard.mesh:
+        return _moved_by_cuts(node, source)
     return _RULES[node.op](node, source)
+
+
+def surviving_cuts(node: UOp, shard: Shard) -> list[Cut]:
+    """The cuts of a layout that a movement node keeps, each along an axis of its own then."""
+    found = {cut: _moved_cut(node, cut) for cut in shard.cuts}
+    taken: set[int] = set()
+    kept: list[Cut] = []
+    for cut, moved in found.items():
+        if moved is not None and moved.axis not in taken:
+            taken.add(moved.axis)
+            kept.append(cut)
+    return kept
+
+
+def _moved_cut(node: UOp, cut: Cut) -> Cut | None:
+    """A cut after movement; None where it does not survive."""
+    axis, bounds = cut.axis, cut.bounds
+    if node.op is Ops.RESHAPE:
+        found = reshaped_bounds(Shard(axis, bounds), node.src[0].shape, node.shape)
+        return None if found is None else Cut(cast(int, found.axis), found.bounds, cut.stride)
+    if node.op is Ops.PERMUTE:
+        return Cut(node.arg.index(axis), bounds, cut.stride)
+    if node.op is Ops.EXPAND:
+        return cut if node.shape[axis] == bounds[-1] else None
+    if node.op is Ops.FLIP:
+        return None if node.arg[axis] else cut
+    if not all(isinstance(number, int) for number in node.arg[axis]):
+        return None
+    change = _padded_bounds if node.op is Ops.PAD else _shrunk_bounds
+    return Cut(axis, change(bounds, *node.arg[axis]), cut.stride)
+
+
+def _moved_by_cuts(node: UOp, source: Sharded) -> Sharded | None:
+    """The movement of every part of a value with several cuts; None where one does not survive."""
+    cuts, count = source.shard.cuts, len(source.parts)
+    moved = [_moved_cut(node, cut) for cut in surviving_cuts(node, source.shard)]
+    if len(moved) < len(cuts):
+        return None
+    shard = shard_of_cuts([cut for cut in moved if cut is not None], count)
+    args: list[Any] = []
+    for place in range(count):
+        if node.op in (Ops.RESHAPE, Ops.EXPAND):
+            args.append(shard.local_shape(node.shape, place))
+            continue
+        own = list(node.arg)
+        for cut in cuts if node.op in (Ops.PAD, Ops.SHRINK) else ():
+            own[cut.axis] = _local_pair(node, cut, place)
+        args.append(tuple(own))
+    return _apply_to_parts(node, source, shard, args)
+
+
+def _local_pair(node: UOp, cut: Cut, place: int) -> tuple[int, int]:
+    """The padding or the window of one part along its cut."""
+    number, (first, second) = cut.part(place), node.arg[cut.axis]
+    if node.op is Ops.PAD:
+        return (first if number == 0 else 0, second if number == cut.parts - 1 else 0)
+    start, stop = cut.window(place)
+    low, high = (min(max(bound, first), second) for bound in (start, stop))
+    return (low - start, high - start)
+
+
+def _padded_bounds(bounds: tuple[int, ...], before: int, after: int) -> tuple[int, ...]:
+    """The first part grows in front, the last one at the end."""
+    return (0, *[before + bound for bound in bounds[1:-1]], before + bounds[-1] + after)
+
+
+def _shrunk_bounds(bounds: tuple[int, ...], start: int, stop: int) -> tuple[int, ...]:
+    """Every part keeps what it has of the window."""
+    return tuple(min(max(bound, start), stop) - start for bound in bounds)
 
 
 def _apply_to_parts(node: UOp, source: Sharded, shard: Shard, args: list[Any]) -> Sharded:
@@ -90,8 +161,7 @@ def _pad(node: UOp, source: Sharded) -> Sharded | None:
     if not (isinstance(before, int) and isinstance(after, int)):
         return None
     last = len(source.parts) - 1
-    inner = [before + bound for bound in bounds[1:-1]]
-    shard = Shard(axis, (0, *inner, before + bounds[-1] + after))
+    shard = Shard(axis, _padded_bounds(bounds, before, after))
     args: list[Any] = []
     for place in range(len(source.parts)):
         pairs = list(node.arg)
@@ -106,12 +176,11 @@ def _shrink(node: UOp, source: Sharded) -> Sharded | None:
     start, stop = node.arg[axis]
     if not (isinstance(start, int) and isinstance(stop, int)):
         return None
-    kept = [min(max(bound, start), stop) for bound in bounds]
-    shard = Shard(axis, tuple(bound - start for bound in kept))
+    shard = Shard(axis, _shrunk_bounds(bounds, start, stop))
     args: list[Any] = []
-    for bound, (low, high) in zip(bounds, pairwise(kept)):
+    for bound, (low, high) in zip(bounds, pairwise(shard.bounds)):
         window = list(node.arg)
-        window[axis] = (low - bound, high - bound)
+        window[axis] = (low + start - bound, high + start - bound)
         args.append(tuple(window))
     return _apply_to_parts(node, source, shard, args)
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from weft.base.dtype import DType, dtypes
 from weft.schedule.constants import full
 from weft.schedule.movement_lists import transfer_moves
-from weft.uop import GroupOp, Ops, Shard, UOp
+from weft.uop import Cut, GroupOp, Ops, Shard, UOp
 
 EVERYWHERE = Shard()
 """Every device has the whole value."""
@@ -78,6 +79,13 @@ def sliced(value: UOp, axis: int | None, start: int, stop: int) -> UOp:
     return value.shrink(tuple(window))
 
 
+def local_part(value: UOp, shard: Shard, place: int) -> UOp:
+    """What device number `place` has of a whole value."""
+    for cut in shard.cuts:
+        value = sliced(value, cut.axis, *cut.window(place))
+    return value
+
+
 def copied(value: UOp, device: str) -> UOp:
     """A single-device value on `device`; movement that adds elements is applied after the copy."""
     below = value
@@ -130,6 +138,8 @@ def _padded_to(value: UOp, axis: int, start: int, extent: int) -> UOp:
 
 def part_of(spread: Sharded, shape: tuple[Any, ...], device: str, shard: Shard, place: int) -> UOp:
     """Part `place` of `shard` of a value of `shape` with the layout of `spread`, on `device`."""
+    if spread.shard.mesh or shard.mesh:
+        return local_part(_joined(spread, spread.shard.cuts, device), shard, place)
     own, wanted = spread.shard, shard.axis
     low, high = shard.window(place)
     if wanted is not None and low == high:
@@ -155,6 +165,20 @@ def part_of(spread: Sharded, shape: tuple[Any, ...], device: str, shard: Shard, 
     if not pieces:
         return empty(spread.parts[0].dtype, shard.local_shape(shape, place), device)
     return concatenated(pieces, own.axis, extent)
+
+
+def _joined(spread: Sharded, cuts: Sequence[Cut], device: str, place: int = 0) -> UOp:
+    """The value that the parts of these cuts make, from device number `place` on, on `device`."""
+    if not cuts:
+        held = device in spread.devices and spread.shard.axis is None
+        return copied(spread.parts[spread.devices.index(device) if held else place], device)
+    cut, *rest = cuts
+    pieces = [
+        (start, _joined(spread, rest, device, place + number * cut.stride))
+        for number, (start, stop) in enumerate(pairwise(cut.bounds))
+        if start < stop
+    ]
+    return concatenated(pieces, cut.axis, cut.bounds[-1]) if pieces else spread.parts[place]
 
 
 def resharded(

@@ -24,7 +24,8 @@ from weft.schedule.collectives import (
 from weft.schedule.context import ScheduleContext
 from weft.schedule.metadata import made_at
 from weft.schedule.movement_lists import has_expand, is_whole, transfer_moves
-from weft.schedule.multi_movement import moved_parts
+from weft.schedule.multi_mesh import fraction, merged_layout, reduced_along, relaid
+from weft.schedule.multi_movement import moved_parts, surviving_cuts
 from weft.schedule.multi_parts import (
     EVERYWHERE,
     Sharded,
@@ -32,19 +33,23 @@ from weft.schedule.multi_parts import (
     constant,
     copied,
     gathered,
+    local_part,
     resharded,
     sharded,
-    sliced,
 )
 from weft.schedule.use_def import MEMORY, SCALARS, is_stored
-from weft.uop import GroupOp, Ops, Shard, UOp, identity_element, parts_of
+from weft.uop import GroupOp, Ops, Shard, UOp, identity_element, parts_of, shard_of_cuts
 
 Found = UOp | Sharded
 _UNARY = frozenset({Ops.CONTIGUOUS}) | GroupOp.Identity
 
 
-def partitioned(order: Mapping[UOp, None], ctx: ScheduleContext) -> dict[UOp, Found]:
+def partitioned(
+    order: Mapping[UOp, None], ctx: ScheduleContext
+) -> tuple[dict[UOp, Found], dict[UOp, None]]:
     """The replacement of every node in `order` (sources first): a node on one device, or parts.
+
+    Also the parts that processes compute together, each of which reads its own.
 
     Raises DeviceError for operands that are not on the same devices, ScheduleError for an operation
     that is not defined for parts, and for a write to what is no memory.
@@ -52,13 +57,14 @@ def partitioned(order: Mapping[UOp, None], ctx: ScheduleContext) -> dict[UOp, Fo
     partitioner = _Partitioner(ctx)
     for node in order:
         partitioner.found[node] = partitioner.node(node)
-    return partitioner.found
+    return partitioner.found, partitioner.together
 
 
 class _Partitioner:
     """One traversal of a graph, sources first.
 
     everywhere: gathered values. partial: the partial results of reduces over the cut axis.
+    together: the parts of which each process reads its own.
     """
 
     def __init__(self, ctx: ScheduleContext) -> None:
@@ -66,6 +72,7 @@ class _Partitioner:
         self.found: dict[UOp, Found] = {}
         self.everywhere: dict[UOp, Sharded] = {}
         self.partial: dict[UOp, Sharded] = {}
+        self.together: dict[UOp, None] = {}
 
     def node(self, node: UOp) -> Found:
         """The replacement of one node; its sources are in `found`."""
@@ -110,6 +117,8 @@ class _Partitioner:
             scattered = self._scattered(node, found.devices, shard)
             if scattered is not None:
                 return scattered
+        if found.shard.mesh or shard.mesh:
+            return self._relaid(found, node.shape, found.devices, shard)
         if found.shard.axis is not None and (shard.axis is None or has_expand(node)):
             found = self.whole(node)
         return self._relaid(found, node.shape, found.devices, shard)
@@ -130,7 +139,11 @@ class _Partitioner:
         self, found: Sharded, shape: tuple[Any, ...], devices: tuple[str, ...], shard: Shard
     ) -> Sharded:
         """The same value with another layout: by a collective if the devices have them."""
-        if devices == found.devices and shard != found.shard and self.ctx.has_collectives(devices):
+        together = self.ctx.has_collectives(devices)
+        if found.shard.mesh or (shard.mesh and devices == found.devices):
+            own = shard if devices == found.devices else EVERYWHERE
+            found = relaid(found, own, self.ctx.has_collectives(found.devices))
+        if devices == found.devices and shard != found.shard and together:
             made = resharded_by_collective(found, shape, shard)
             if made is not None:
                 return made
@@ -200,9 +213,13 @@ class _Partitioner:
     def _resized(self, node: UOp, like: Sharded) -> Sharded | None:
         """A bitcast to elements of another size, where the last axis is cut."""
         old, new = node.src[0].dtype.itemsize, node.dtype.itemsize
-        shard = like.shard
-        if old == new or shard.axis != len(node.shape) - 1:
+        shard, last = like.shard, len(node.shape) - 1
+        if old == new or all(cut.axis != last for cut in shard.cuts):
             return None
+        if shard.mesh:
+            rest = shard_of_cuts((c for c in shard.cuts if c.axis != last), len(like.devices))
+            parts = self._relaid(like, node.src[0].shape, like.devices, rest).parts
+            return sharded(node, like.devices, rest, lambda place: node.over((parts[place],)))
         if any(bound * old % new for bound in shard.bounds):
             whole = self.whole(node.src[0]).parts
             return Sharded(tuple(node.over((part,)) for part in whole), like.devices)
@@ -212,14 +229,19 @@ class _Partitioner:
     def movement(self, node: UOp) -> Sharded:
         """Part by part, or of the whole value on every device."""
         source = node.src[0]
-        moved = moved_parts(node, self.found[source])  # type: ignore[arg-type]
+        found: Sharded = self.found[source]  # type: ignore[assignment]
+        if found.shard.mesh:
+            kept = shard_of_cuts(surviving_cuts(node, found.shard), len(found.devices))
+            found = self._relaid(found, source.shape, found.devices, kept)
+        moved = moved_parts(node, found)
         return moved_parts(node, self.whole(source)) if moved is None else moved  # type: ignore[return-value]
 
     def reduce(self, node: UOp) -> Sharded:
         """Part by part; over the cut axis an all-reduce."""
         found: Sharded = self.found[node.src[0]]  # type: ignore[assignment]
-        crossing = found.shard.axis in node.arg.axes
-        shard = EVERYWHERE if crossing else found.shard
+        crossing = [cut for cut in found.shard.cuts if cut.axis in node.arg.axes]
+        rest = (cut for cut in found.shard.cuts if cut not in crossing)
+        shard = shard_of_cuts(rest, len(found.devices)) if crossing else found.shard
 
         def reduced(place: int) -> UOp:
             if 0 not in found.parts[place].shape:
@@ -231,6 +253,10 @@ class _Partitioner:
         made = sharded(node, found.devices, shard, reduced)
         if not crossing:
             return made
+        if found.shard.mesh:
+            together = self.ctx.has_collectives(found.devices)
+            totals = reduced_along(node.arg.op, made, crossing, together)
+            return Sharded(totals, found.devices, shard)
         if all(0 not in part.shape for part in found.parts):
             self.partial[node] = made
         if applies(made.parts) and applies(found.parts) and self.ctx.has_collectives(found.devices):
@@ -262,7 +288,13 @@ class _Partitioner:
         """A reduce over the cut axis with a cut result: a reduce-scatter sends what is kept."""
         below = source.base
         found = self.partial.get(below)
-        if found is None or shard.axis is None or found.devices != target or has_expand(source):
+        if (
+            found is None
+            or shard.axis is None
+            or shard.mesh
+            or found.devices != target
+            or has_expand(source)
+        ):
             return None
         moved = found.each(lambda part: transfer_moves(source, below, part))
         together = applies(moved.parts) and self.ctx.has_collectives(target)
@@ -275,7 +307,9 @@ class _Partitioner:
         if own is not None and target not in found.devices:
             # every process reads the part that it holds
             everywhere = found if found.shard.axis is None else self.whole(source)
-            return node.over((everywhere.parts[own].contiguous(), node.src[1]))
+            parts = everywhere.each(UOp.contiguous).parts
+            self.together.update(dict.fromkeys(parts))
+            return node.over((parts[own], node.src[1]))
         if self.ctx.computes(target):
             return gathered(found, source.shape, target)
         # what only stores cannot join parts
@@ -339,7 +373,7 @@ def _distributed(value: UOp, devices: tuple[str, ...], shard: Shard) -> Sharded:
     """A value on one device, or on none, distributed to several."""
     value = _copy_source(value, shard)
     parts = [
-        copied(sliced(_computed_on(value, device), shard.axis, *shard.window(place)), device)
+        copied(local_part(_computed_on(value, device), shard, place), device)
         for place, device in enumerate(devices)
     ]
     return Sharded(tuple(parts), devices, shard)
@@ -361,7 +395,7 @@ def _copy_source(value: UOp, shard: Shard) -> UOp:
     if base.op is not Ops.COPY or not isinstance(base.device, str):
         return value
     source = base.src[0]
-    if any(extent != 1 for extent in leading) or source.base.op is not Ops.BUFFER:
+    if shard.mesh or any(extent != 1 for extent in leading) or source.base.op is not Ops.BUFFER:
         return value
     if source is not source.base and not source.st.contiguous:
         return value
@@ -374,13 +408,16 @@ def _common_layout(node: UOp, found: list[Found]) -> Sharded:
     for each in spreads:
         if each.devices != spreads[0].devices:
             raise _device_mismatch(node, spreads[0].devices, each.devices)
-    cut_ones = [each for each in spreads if each.shard.axis is not None]
-    # the largest part determines the run time: fractions of the axis are compared
-    return min(cut_ones or spreads, key=lambda each: each.shard.largest / _extent(each.shard))
-
-
-def _extent(shard: Shard) -> int:
-    return max(shard.bounds[-1], 1) if shard.bounds else 1
+    # the largest part determines the run time: fractions of the value are compared
+    cut_ones = sorted(
+        (each for each in spreads if each.shard.axis is not None),
+        key=lambda each: fraction(each.shard),
+    )
+    if not cut_ones:
+        return spreads[0]
+    first = cut_ones[0]
+    shard = merged_layout([each.shard for each in cut_ones], len(first.devices))
+    return first if shard == first.shard else Sharded(first.parts, first.devices, shard)
 
 
 def _recomputed(found: UOp, node: UOp, shard: Shard, like: Sharded, user: UOp) -> Sharded:
@@ -390,7 +427,7 @@ def _recomputed(found: UOp, node: UOp, shard: Shard, like: Sharded, user: UOp) -
         made = computed_on(found, device)
         if made is None:
             raise _device_mismatch(user, like.devices, found.device)
-        parts.append(sliced(made, shard.axis, *shard.window(place)))
+        parts.append(local_part(made, shard, place))
     return Sharded(tuple(parts), like.devices, shard)
 
 

@@ -203,7 +203,8 @@ def kernelize_map(sink: UOp, ctx: ScheduleContext | None = None) -> dict[UOp, UO
 
     sink: SINK over the requested graphs. The map has an entry for every node (never
     movement) whose value a kernel now stores: a reshape of ASSIGN(BUFFER, KERNEL). Nodes that were
-    fused away have none: they stay as they were. Raises CapabilityError, DeviceError and
+    fused away have none: they stay as they were. The sink has an entry where processes compute values
+    that other processes read. Raises CapabilityError, DeviceError and
     ScheduleError where something cannot be scheduled.
     """
     context = ctx or ScheduleContext(registry.capabilities)
@@ -223,7 +224,10 @@ def kernelize_map(sink: UOp, ctx: ScheduleContext | None = None) -> dict[UOp, UO
             order = plan.sink.toposort(gate=is_pending)
     becomes = _becomes(plan, order)
     if plan.expansion is not None:
-        becomes = plan.expansion.collected(becomes)
+        stored = becomes
+        becomes = plan.expansion.collected(stored)
+        if plan.expansion.together:
+            becomes[sink] = plan.expansion.requested(sink, becomes, stored)
     if telling:
         trace.point("schedule", sink=sink, becomes=becomes, context=context, shared=shared)
     return becomes

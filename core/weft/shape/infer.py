@@ -84,11 +84,13 @@ def _bitcast_shape(node: UOp, shape: Shape | None) -> Shape | None:
 
 
 def _sharded_shape(node: UOp, part: Shape | None) -> Shape | None:
-    """The shape of the first part, with the whole extent of the axis that is cut."""
-    axis = node.arg.axis
-    if part is None or axis is None:
+    """The shape of the first part, with the whole extent of the axes that are cut."""
+    if part is None or not node.arg.cuts:
         return part
-    return (*part[:axis], node.arg.bounds[-1], *part[axis + 1 :])
+    whole = list(part)
+    for cut in node.arg.cuts:
+        whole[cut.axis] = cut.bounds[-1]
+    return tuple(whole)
 
 
 def _part_shape(node: UOp, whole: Shape | None) -> Shape | None:

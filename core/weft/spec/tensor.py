@@ -104,6 +104,8 @@ def _copy(node: UOp) -> str | None:
 
 def _cut(shard: Shard, shape: tuple[Any, ...], parts: int) -> str | None:
     """Why a shard of a value of `shape` in `parts` parts is malformed; None if it is not."""
+    if shard.mesh:
+        return _mesh_cuts(shard, shape, parts)
     axis, bounds = shard.axis, shard.bounds
     if axis is None:
         return None
@@ -113,6 +115,22 @@ def _cut(shard: Shard, shape: tuple[Any, ...], parts: int) -> str | None:
     if len(bounds) == parts + 1 and rising and bounds[-1] == shape[axis]:
         return None
     return f"bounds {bounds} of {parts} parts of {shape[axis]}"
+
+
+def _mesh_cuts(shard: Shard, shape: tuple[Any, ...], parts: int) -> str | None:
+    """Why the cuts along axes of a mesh are malformed; None if they are not."""
+    axes = [cut.axis for cut in shard.mesh]
+    if len(set(axes)) < len(axes):
+        return f"the axes {axes} are cut"
+    for number, cut in enumerate(shard.mesh):
+        wrong = _cut(Shard(cut.axis, cut.bounds), shape, cut.parts)
+        if wrong is not None:
+            return wrong
+        if parts % (cut.stride * cut.parts):
+            return f"{cut.parts} parts with a stride of {cut.stride} on {parts} devices"
+        if not all(cut.is_independent(other) for other in shard.mesh[:number]):
+            return "its cuts are along overlapping axes of a mesh"
+    return None
 
 
 def _stack(node: UOp) -> str | None:

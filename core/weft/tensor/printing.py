@@ -337,17 +337,20 @@ def _of_shards(node: UOp, flat: Any) -> Any:
     """Elements of a value on several devices, each from the part that it is in."""
     import numpy
 
-    parts, axis, bounds = parts_of(node), node.arg.axis, node.arg.bounds
-    if axis is None:
+    parts, cuts = parts_of(node), node.arg.cuts
+    if not cuts:
         return _elements(parts[0], flat)
     shape = [evaluate_sint(size, {}) for size in node.shape]
     places = list(numpy.unravel_index(flat, shape))
-    owner = numpy.searchsorted(bounds, places[axis], side="right") - 1
+    owner = numpy.zeros(len(flat), numpy.intp)
+    for cut in cuts:
+        owner += cut.stride * (numpy.searchsorted(cut.bounds, places[cut.axis], side="right") - 1)
     found = numpy.zeros((len(flat), node.dtype.itemsize), numpy.uint8)
     for number in numpy.unique(owner):
         chosen, part = owner == number, parts[number]
         own = [place[chosen] for place in places]
-        own[axis] = own[axis] - bounds[number]
+        for cut in cuts:
+            own[cut.axis] = own[cut.axis] - cut.window(int(number))[0]
         extents = tuple(evaluate_sint(size, {}) for size in part.shape)
         found[chosen] = _elements(part, numpy.ravel_multi_index(own, extents))
     return found

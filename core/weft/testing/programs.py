@@ -38,17 +38,20 @@ def run_program(
     weights: Weights | None = None,
     most: int = 12,
     devices: tuple[str, ...] = (),
+    mesh: tuple[int, ...] = (),
     **overrides: Any,
 ) -> Program:
     """Choose, run and check one program, with `overrides` of settings.
 
     :param devices: shard every tensor over them; none: all tensors are on the default device.
+    :param mesh: the sizes of the axes of a mesh of these devices; none: they are in a row.
     :param weights: the frequency of each kind of step, by its name in `STEPS`.
     :raises Mismatch: if a tensor differs from NumPy. Any other error of a line is raised with the
         program as a note.
     :raises Refused: if a write of the program reads the memory that it overwrites.
     """
-    program = Program(chooser, Sharded(*devices)) if devices else Program(chooser)
+    make = (Sharded(*devices, mesh=mesh),) if devices else ()
+    program = Program(chooser, *make)
     names = [name for name, often in (weights or EVERYTHING).items() for _ in range(often)]
     try:
         with settings.override(**overrides):

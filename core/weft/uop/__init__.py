@@ -26,11 +26,13 @@ from weft.uop.placement import device_of
 from weft.uop.pretty import render
 from weft.uop.rewrite import graph_rewrite, rewrite_map
 from weft.uop.sharding import (
+    Cut,
     Shard,
     even_bounds,
     laid_out,
     note_sharding,
     parts_of,
+    shard_of_cuts,
     sharding_seen,
     stacked,
 )
@@ -40,10 +42,10 @@ from weft.uop.text import from_text, register_arg, to_text
 from weft.uop.tree import tree_text
 
 __all__ = [
-    "AxisKind", "BufferView", "Collective", "CollectiveKind", "GroupOp", "HostCall", "Kernel",
-    "KernelInfo", "Ops", "PatternMatcher", "RangeArg", "Reduce", "Row", "Shard", "UOp", "UPat",
-    "Var", "Variable", "Window", "bounds_of", "conjuncts", "device_of", "even_bounds", "exec_alu",
-    "from_text", "graph_rewrite", "identity_element", "laid_out", "may_leave", "memo_slot",
-    "note_sharding", "parts_of", "provide", "register_arg", "render", "rewrite_map",
-    "sharding_seen", "sint", "stacked", "to_text", "tree_text",
+    "AxisKind", "BufferView", "Collective", "CollectiveKind", "Cut", "GroupOp", "HostCall",
+    "Kernel", "KernelInfo", "Ops", "PatternMatcher", "RangeArg", "Reduce", "Row", "Shard", "UOp",
+    "UPat", "Var", "Variable", "Window", "bounds_of", "conjuncts", "device_of", "even_bounds",
+    "exec_alu", "from_text", "graph_rewrite", "identity_element", "laid_out", "may_leave",
+    "memo_slot", "note_sharding", "parts_of", "provide", "register_arg", "render", "rewrite_map",
+    "shard_of_cuts", "sharding_seen", "sint", "stacked", "to_text", "tree_text",
 ]  # fmt: skip

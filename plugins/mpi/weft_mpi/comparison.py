@@ -21,7 +21,7 @@ def compare(devices: Sequence[RankDevice], items: Sequence[str]) -> None:
     :raises DeviceError: if they differ: on every rank, with the first item that differs.
     """
     process = devices[0].process
-    digest = blake2b("\n".join(items).encode(), digest_size=16).digest()
+    digest = blake2b("\n".join(map(_compared, items)).encode(), digest_size=16).digest()
     if process.size == 1:
         return
     found = process.all_digests(digest)
@@ -31,9 +31,15 @@ def compare(devices: Sequence[RankDevice], items: Sequence[str]) -> None:
         raise _difference(everything[0], everything[odd], odd)
 
 
+def _compared(line: str) -> str:
+    """The part of a line that is equal on all ranks."""
+    return line.partition("\t")[0]
+
+
 def _difference(first: Sequence[str], other: Sequence[str], rank: int) -> DeviceError:
     pairs = enumerate(zip_longest(first, other, fillvalue="nothing"))
-    number, (here, there) = next((n, pair) for n, pair in pairs if pair[0] != pair[1])
+    number, pair = next((n, pair) for n, pair in pairs if len(set(map(_compared, pair))) > 1)
+    here, there = (line.replace("\t", " ") for line in pair)
     return DeviceError(
         "the ranks of this program have different schedules",
         asked=f"a schedule of {len(first)} items on rank 0 and {len(other)} on rank {rank}",

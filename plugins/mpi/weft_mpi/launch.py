@@ -25,9 +25,17 @@ def launch(ranks: int, program: Sequence[str], options: Sequence[str] = ()) -> i
 
     :raises DeviceUnavailable: if there is no ``mpirun``.
     """
-    command = [_mpirun(), "-n", str(ranks), *_defaults(), *options]
     environment = os.environ | {"PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0")}
-    return call([*command, sys.executable, "-m", "weft_mpi", *program], env=environment)
+    return call([*command(ranks, options), *program], env=environment)
+
+
+def command(ranks: int, options: Sequence[str] = ()) -> list[str]:
+    """The words that start a program, which follows them, as `ranks` processes.
+
+    :raises DeviceUnavailable: if there is no ``mpirun``.
+    """
+    started = [_mpirun(), "-n", str(ranks), *_defaults(), *options]
+    return [*started, sys.executable, "-m", "weft_mpi"]
 
 
 def _mpirun() -> str:

@@ -20,12 +20,20 @@ def test_a_mesh_names_axes():
         Device.mesh(("data", 3), devices=DEVICES)
 
 
-def test_two_wide_axes_are_refused_where_they_cut_different_axes():
+def test_two_axes_of_a_mesh_cut_one_axis_or_two():
     mesh = Device.mesh(("data", 2), ("model", 2), devices=[f"REF:{n}" for n in range(4)])
     x = Tensor.zeros(4, 4)
     assert x.shard(mesh, data=0, model=0).layout.bounds == (0, 1, 2, 3, 4)
-    with pytest.raises(ValueError, match="along one axis"):
-        x.shard(mesh, data=0, model=1)
+    both = x.shard(mesh, data=0, model=1)
+    assert both.layout == x.shard(mesh, P("data", "model")).layout
+    assert [part.shape for part in both.shards()] == [(2, 2)] * 4
+    assert x.shard(mesh, P(("data", "model"))).layout.bounds == (0, 1, 2, 3, 4)
+    columns = x.shard(mesh, model=1)
+    assert [part.shape for part in columns.shards()] == [(4, 2)] * 4
+    with pytest.raises(ValueError, match="named once"):
+        x.shard(mesh, data=0, model=-2)
+    with pytest.raises(ValueError, match="cuts one axis"):
+        x.shard(mesh, P("data", "data"))
     with pytest.raises(ValueError, match="need a mesh"):
         x.shard(DEVICES, data=0)
 
@@ -34,3 +42,10 @@ def test_parts_and_whole_of_a_tensor_on_devices_of_one_process():
     x = Tensor.from_local(Tensor([1, 2]).to("REF"), DEVICES, axis=0)
     assert x.tolist() == [1, 2, 1, 2] and x.local().tolist() == [1, 2]
     assert x.full_tensor().device == "REF:1" and x.full_tensor().tolist() == [1, 2, 1, 2]
+
+
+def test_mesh_axes_that_cut_one_axis_are_adjacent():
+    mesh = Device.mesh(("a", 2), ("b", 2), ("c", 2), devices=[f"REF:{n}" for n in range(8)])
+    assert Tensor.zeros(4).shard(mesh, b=0, c=0).layout.cuts[0].parts == 4
+    with pytest.raises(ValueError, match="adjacent"):
+        Tensor.zeros(4).shard(mesh, a=0, c=0)

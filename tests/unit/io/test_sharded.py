@@ -2,9 +2,10 @@
 
 import json
 
+import numpy as np
 import pytest
 
-from weft import Tensor, nn
+from weft import Device, P, Tensor, nn
 from weft.base.errors import FormatError
 from weft.io import load_sharded, save_sharded
 
@@ -69,3 +70,19 @@ def test_what_is_not_there_is_named(tmp_path):
         load_sharded(save, {"y": value()})
     with pytest.raises(FormatError, match="shapes"):
         load_sharded(save, {"x": value((4, 6))})
+
+
+def test_layouts_of_a_mesh(tmp_path):
+    mesh = Device.mesh(("data", 2), ("model", 2), devices=[f"REF:{n}" for n in range(4)])
+    numbers = np.arange(30, dtype=np.float32).reshape(5, 6)
+    x = Tensor(numbers).shard(mesh, P("data", "model"))
+    y = Tensor(numbers).shard(mesh, P(None, "model"))
+    save_sharded({"x": x, "y": y}, tmp_path)
+    names = {path.name for path in tmp_path.glob("part-*")}
+    assert len(names) == 4
+    for spec in (P(), P("data"), P("model", "data"), P(("data", "model"))):
+        like = Tensor(numbers).shard(mesh, spec)
+        found = load_sharded(tmp_path, {"x": like, "y": like})
+        assert found["x"].layout == like.layout
+        assert np.array_equal(found["x"].numpy(), numbers)
+        assert np.array_equal(found["y"].numpy(), numbers)

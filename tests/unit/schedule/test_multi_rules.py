@@ -23,7 +23,7 @@ def halves(*shape, dtype=dtypes.float):
 
 
 def became(node):
-    return partitioned(node.toposort(), lookup())[node]
+    return partitioned(node.toposort(), lookup())[0][node]
 
 
 def test_memory_in_parts_is_its_parts():

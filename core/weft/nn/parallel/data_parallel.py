@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.device import Mesh
+from weft.device import Mesh, P
 from weft.nn.module import Module
 from weft.nn.state import get_state_dict
 from weft.tensor import Tensor
@@ -27,14 +27,22 @@ def replicate(model: Any, mesh: Mesh | Sequence[str]) -> Any:
     ('REF:1', 'REF:2')
     """
     for tensor in get_state_dict(model).values():
-        tensor.shard_(mesh)
+        if isinstance(tensor.device, str):  # others have a layout, as by `column_parallel`
+            tensor.shard_(mesh)
     return model
 
 
-def split_batch(value: Any, mesh: Mesh | Sequence[str]) -> Any:
+def cut_along(axis: int | None, name: str | None, mesh: Mesh | Sequence[str]) -> int | P | None:
+    """The layout that cuts an axis by one axis of a mesh, or over all of its devices."""
+    if name is None or axis is None or not isinstance(mesh, Mesh):
+        return axis
+    return P(*[None] * axis, name)
+
+
+def split_batch(value: Any, mesh: Mesh | Sequence[str], name: str | None = None) -> Any:
     """A tensor of one device cut along its first axis; anything else as it is."""
     if isinstance(value, Tensor) and isinstance(value.device, str) and value.ndim:
-        return value.shard(mesh, 0)
+        return value.shard(mesh, cut_along(0, name, mesh))
     return value
 
 
@@ -45,17 +53,19 @@ class DataParallel(Module):
     every process gives the whole batch, and uses its part; `Tensor.from_local` makes a batch of
     parts that the processes have.
 
+    :param name: the axis of the mesh that cuts batches; all devices by default.
+
     >>> model = nn.parallel.DataParallel(nn.Linear(2, 1), ("REF:1", "REF:2"))
     >>> model(Tensor.zeros(4, 2)).layout.bounds
     (0, 2, 4)
     """
 
-    def __init__(self, module: Any, mesh: Mesh | Sequence[str]) -> None:
+    def __init__(self, module: Any, mesh: Mesh | Sequence[str], name: str | None = None) -> None:
         self.module = replicate(module, mesh)
-        self._mesh = mesh
+        self._mesh, self._name = mesh, name
 
     def forward(self, *inputs: Any, **named: Any) -> Any:
         """The module's result, cut along the batch."""
-        parts = [split_batch(value, self._mesh) for value in inputs]
-        keywords = {name: split_batch(value, self._mesh) for name, value in named.items()}
+        parts = [split_batch(value, self._mesh, self._name) for value in inputs]
+        keywords = {n: split_batch(value, self._mesh, self._name) for n, value in named.items()}
         return self.module(*parts, **keywords)

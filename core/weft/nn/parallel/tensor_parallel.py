@@ -16,35 +16,38 @@ from typing import Any
 
 from weft.device import Mesh
 from weft.nn.module import Module
-from weft.nn.parallel.data_parallel import replicate
+from weft.nn.parallel.data_parallel import cut_along, replicate
 from weft.tensor import Tensor
 
 
-def column_parallel(layer: Any, mesh: Mesh | Sequence[str]) -> Any:
+def column_parallel(layer: Any, mesh: Mesh | Sequence[str], name: str | None = None) -> Any:
     """Cut the outputs of a `Linear`, or the features of an `Embedding`, in place; returns it.
 
-    The result of the layer is cut along its last axis.
+    The result of the layer is cut along its last axis. name: the axis of the mesh that cuts; all
+    devices by default.
 
     >>> layer = nn.parallel.column_parallel(nn.Linear(2, 4), ("REF:1", "REF:2"))
     >>> layer(Tensor.zeros(3, 2).shard(("REF:1", "REF:2"))).layout.axis
     1
     """
     features_last = type(layer).__name__ == "Embedding"
-    layer.weight.shard_(mesh, 1 if features_last else 0)
+    layer.weight.shard_(mesh, cut_along(1 if features_last else 0, name, mesh))
     if getattr(layer, "bias", None) is not None:
-        layer.bias.shard_(mesh, 0)
+        layer.bias.shard_(mesh, cut_along(0, name, mesh))
     return layer
 
 
-def row_parallel(layer: Any, mesh: Mesh | Sequence[str]) -> Any:
+def row_parallel(layer: Any, mesh: Mesh | Sequence[str], name: str | None = None) -> Any:
     """Cut the inputs of a `Linear` in place; returns it. Its result is whole on every device.
+
+    name: as of `column_parallel`.
 
     >>> devices = ("REF:1", "REF:2")
     >>> layer = nn.parallel.row_parallel(nn.Linear(4, 3), devices)
     >>> layer(Tensor.zeros(2, 4).shard(devices, axis=1)).layout.axis is None
     True
     """
-    layer.weight.shard_(mesh, 1)
+    layer.weight.shard_(mesh, cut_along(1, name, mesh))
     if getattr(layer, "bias", None) is not None:
         layer.bias.shard_(mesh)
     return layer

@@ -14,12 +14,12 @@ from typing import Any
 from weft.base.arguments import kind_of, shown
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.sequences import prod
-from weft.device import Mesh, P, registry
+from weft.device import Mesh, MeshCut, P, registry
 from weft.schedule import layout_of
 from weft.tensor.alias import break_alias
 from weft.tensor.interop import moved, padded_to_largest
 from weft.tensor.protocol import TensorBase, TensorT, record
-from weft.uop import Ops, Shard, UOp, even_bounds, stacked
+from weft.uop import Cut, Ops, Shard, UOp, even_bounds, shard_of_cuts, stacked
 
 
 def shard(
@@ -86,8 +86,7 @@ def shard_like(self: TensorT, other: TensorBase) -> TensorT:
     if not isinstance(device, tuple):
         return self.to(device)
     layout = layout_of(other._uop) or Shard()
-    axis = layout.axis
-    if axis is not None and (axis >= self.ndim or self.shape[axis] != layout.bounds[-1]):
+    if any(c.axis >= self.ndim or self.shape[c.axis] != c.bounds[-1] for c in layout.cuts):
         layout = Shard()
     return self._wrap(_copied(self._uop, device, layout))
 
@@ -126,9 +125,7 @@ def shards(self: TensorT) -> list[TensorT]:
     for place, name in enumerate(device):
         part: Any = self
         if layout.axis is not None:
-            window = [(0, extent) for extent in self.shape]
-            window[layout.axis] = layout.bounds[place : place + 2]
-            part = self.shrink(tuple(window))
+            part = self.shrink(layout.windows(self.shape, place))
         parts.append(part.to(name))
     return parts
 
@@ -158,12 +155,13 @@ def full_tensor(self: TensorT) -> TensorT:
 
 
 def from_local(
-    cls: type[TensorT], part: TensorT, mesh: Sequence[str] | Mesh, axis: int | None = None
+    cls: type[TensorT], part: TensorT, mesh: Sequence[str] | Mesh, axis: int | P | None = None
 ) -> TensorT:
     """The tensor whose part on this process is `part`; those of the other processes have its shape.
 
     Every process calls it with its own part. With devices of one process only, `part` is the part
-    of each device. axis: along which the parts follow each other; None: the parts are equal.
+    of each device. axis: along which the parts follow each other, or `P(...)`; None: the parts are
+    equal.
 
     :raises ArgumentError: if the mesh has no device of this process.
 
@@ -175,10 +173,11 @@ def from_local(
     if isinstance(target, str):
         return part.to(target)
     shape = list(part.shape)
-    layout = Shard()
-    if at is not None:
-        layout = Shard(at, tuple(shape[at] * place for place in range(len(target) + 1)))
-        shape[at] *= len(target)
+    cuts: list[Cut] = []
+    for number, parts, stride in [MeshCut(at, len(target), 1)] if isinstance(at, int) else at or ():
+        cuts.append(Cut(number, tuple(shape[number] * n for n in range(parts + 1)), stride))
+        shape[number] *= parts
+    layout = shard_of_cuts(cuts, len(target))
     own = {
         place: part.detach()
         for place, device in enumerate(target)
@@ -234,15 +233,15 @@ def _readable(self: TensorT) -> TensorT:
 
 
 def _flat_layout(
-    devices: Sequence[str] | Mesh, axis: int | Sequence[str | None] | None, named: dict[str, int]
-) -> tuple[Sequence[str], int | None]:
-    """The devices, and the axis that is cut over all of them."""
+    devices: Sequence[str] | Mesh, axis: int | P | None, named: dict[str, int]
+) -> tuple[Sequence[str], int | Sequence[MeshCut] | None]:
+    """The devices, and the axis that is cut over all of them, or the cuts along axes of a mesh."""
     if isinstance(devices, Mesh):
         if named:
             layout = ", ".join(f"{name}={value}" for name, value in named.items())
-            return devices.devices, devices.axis_of(named, f"shard(mesh, {layout})")
+            return devices.devices, devices.cuts(named, f"shard(mesh, {layout})")
         if isinstance(axis, tuple):
-            return devices.devices, devices.axis_of_spec(axis)
+            return devices.devices, devices.cuts_of_spec(axis)
         devices = devices.devices
     if named or isinstance(axis, tuple):
         raise ArgumentError(
@@ -250,10 +249,12 @@ def _flat_layout(
             asked=f"shard({shown(devices)}, ...)",
             try_='Device.mesh(("data", 2)), or axis=0 for devices in a row',
         )
-    return devices, axis  # type: ignore[return-value]
+    return devices, axis
 
 
-def _laid_out(self: TensorBase, devices: Sequence[str], axis: int | None) -> UOp:
+def _laid_out(
+    self: TensorBase, devices: Sequence[str], axis: int | Sequence[MeshCut] | None
+) -> UOp:
     if not isinstance(devices, (tuple, list)):
         raise ArgumentError(
             "a tensor is sharded over several devices",
@@ -262,20 +263,28 @@ def _laid_out(self: TensorBase, devices: Sequence[str], axis: int | None) -> UOp
             try_="a tuple of device strings, or x.to(device) for one",
         )
     target = registry.placement(tuple(devices))
-    at = None if axis is None else self._resolve_dim(axis)
+    cut_by = axis if isinstance(axis, list) else [MeshCut(axis, len(target), 1)]  # type: ignore[arg-type]
+    named = [(cut, self._resolve_dim(cut.axis)) for cut in cut_by if cut.axis is not None]
     if isinstance(target, str):
         return moved(self._uop, target)
-    if at is None:
-        return _copied(self._uop, target, Shard())
-    extent = self._uop.shape[at]
-    if not isinstance(extent, int):
-        raise ShapeError(
-            "only an axis of definite size can be cut",
-            asked=f"shard of {self.shape} along axis {axis}",
-            because=f"its size {extent.render()} depends on variables",
-            try_="another axis, or axis=None for the whole on each device",
-        )
-    return _copied(self._uop, target, Shard(at, even_bounds(extent, len(target))))
+    cuts: list[Cut] = []
+    for cut, at in named:
+        if any(at == other.axis for other in cuts):
+            raise ArgumentError(
+                "an axis of a value is named once",
+                asked=f"axis {cut.axis} of {self.shape} cut twice",
+                try_='P(("data", "model")) cuts one axis by two axes of a mesh',
+            )
+        extent = self._uop.shape[at]
+        if not isinstance(extent, int):
+            raise ShapeError(
+                "only an axis of definite size can be cut",
+                asked=f"shard of {self.shape} along axis {cut.axis}",
+                because=f"its size {extent.render()} depends on variables",
+                try_="another axis, or axis=None for the whole on each device",
+            )
+        cuts.append(Cut(at, even_bounds(extent, cut.parts), cut.stride))
+    return _copied(self._uop, target, shard_of_cuts(cuts, len(target)))
 
 
 def _copied(node: UOp, devices: tuple[str, ...], layout: Shard) -> UOp:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.parallel_training import DEVICES, data, model
-from weft import Tensor, nn
+from weft import Device, Tensor, nn
 from weft.nn import parallel
 
 
@@ -27,3 +27,25 @@ def test_sequence_parallel_layers_cut_the_sequence():
     got = parallel.SequenceParallel(norm, DEVICES)(x.shard(DEVICES))
     assert got.layout.axis == 1
     np.testing.assert_allclose(got.numpy(), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_data_and_tensor_parallelism_on_two_axes_of_a_mesh():
+    mesh = Device.mesh(("data", 2), ("model", 2), devices=[f"REF:{n}" for n in range(4)])
+    net, whole = model(), model()
+    nn.state.load_state_dict(whole, nn.state.get_state_dict(net), verbose=False)
+    x, target = data()
+    parallel.column_parallel(net.first, mesh, "model")
+    parallel.row_parallel(net.second, mesh, "model")
+    both = parallel.DataParallel(net, mesh, "data")
+    assert [part.shape for part in net.first.weight.shards()] == [
+        (extent // 2, *whole.first.weight.shape[1:]) for extent in [whole.first.weight.shape[0]] * 4
+    ]
+    got = both(x)
+    loss = (got - target.shard(mesh, data=0)).square().mean()
+    expected = (whole(x) - target).square().mean()
+    loss.backward()
+    expected.backward()
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
+    for name, wanted in nn.state.get_state_dict(whole).items():
+        found = nn.state.get_state_dict(net)[name]
+        np.testing.assert_allclose(found.grad.numpy(), wanted.grad.numpy(), rtol=1e-4, atol=1e-6)
