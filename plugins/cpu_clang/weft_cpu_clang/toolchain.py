@@ -1,7 +1,7 @@
 """Compiler detection: find a clang, and learn what it can do on this processor.
 Also: feature detection.
 
-The order is ``WEFT_CLANG``; clang 16 or newer on PATH; the wheel ``ziglang``, whose ``zig clang``
+The order is ``WEFT_CLANG``; clang 17 or newer on PATH; the wheel ``ziglang``, whose ``zig clang``
 is a clang. The answers of a compiler are kept on disk, keyed by its file and this processor.
 
 Source: Autoconf manual, "Existing Tests" (features are tested, not versions).
@@ -30,8 +30,8 @@ from weft_cpu_clang.process import PROBE_SECONDS, Begun, Deadline, TimedOut
 Run: TypeAlias = Callable[..., bytes]
 
 VARIABLE = "WEFT_CLANG"
-OLDEST = 16
-"""Of clang: older ones lack vector builtins that the renderer writes."""
+OLDEST = 17
+"""Of clang: older ones lack `__builtin_elementwise_sqrt`, which the renderer writes."""
 _MASKED = 22
 """Of clang, from which on it has `__builtin_masked_load`."""
 FLAGS = (
@@ -229,7 +229,7 @@ def find_toolchain() -> Toolchain:
         )
     raise DeviceUnavailable(
         "there is no C compiler for this device",
-        asked="a clang of version 16 or newer",
+        asked=f"a clang of version {OLDEST} or newer",
         because="\n".join(reasons)
         or "WEFT_CLANG is not set, PATH has none, ziglang is not installed",
         try_="pip install ziglang     (or pip install 'weft[cpu]', which brings it)",
@@ -256,7 +256,7 @@ def _examine(command: tuple[str, ...], link: tuple[str, ...], arch: str = NATIVE
     key = f"{_identity(command)}\n{arch}"
     if key in _hangs:
         raise _hangs[key]
-    kept = DiskCache("cpu_clang_probe", 12)
+    kept = DiskCache("cpu_clang_probe", 13)
     known = kept.get(key)
     facts = _decoded(known) if known else None
     if facts is None:

@@ -64,7 +64,7 @@ def _without(monkeypatch):
 
 @pytest.mark.skipif(os.name == "nt", reason="the fake compiler is a shell script")
 def test_too_old_or_no_clang_at_all(monkeypatch, tmp_path):
-    for says in ("Debian clang version 14.0.6", "gcc (Debian) 14.2.0"):
+    for says in ("Debian clang version 16.0.6 (1)", "gcc (Debian) 14.2.0"):
         monkeypatch.setenv("WEFT_CLANG", str(fake_compiler(tmp_path, says)))
         toolchain.find_toolchain.cache_clear()
         with pytest.raises(DeviceUnavailable) as caught:
