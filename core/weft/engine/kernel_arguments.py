@@ -124,10 +124,14 @@ class _General:
 
 @dataclass(slots=True)
 class _Family:
-    """ASTs of one skeleton: the numbers of those that were compiled, and the general ASTs."""
+    """ASTs of one skeleton: the numbers of those that were compiled, and the general ASTs.
+
+    is_closed: no general one can be compiled.
+    """
 
     seen: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
     general: list[_General] = field(default_factory=list[_General])
+    is_closed: bool = False
 
 
 class KernelFamilies:
@@ -149,6 +153,8 @@ class KernelFamilies:
                 if len(self._families) >= _MOST_SKELETONS:
                     self._families.clear()
                 family = self._families[numbers.skeleton] = _Family()
+            if family.is_closed:
+                return ast, _NO_VALUES
             for general in family.general:
                 if general.has_sizes and numbers.volume > SMALL:
                     continue
@@ -165,6 +171,14 @@ class KernelFamilies:
             family.general.insert(0, made)
             del family.general[_MOST_GENERAL:]
             return made.ast, values
+
+    def refuse(self, ast: UOp) -> None:
+        """Note that the general AST for `ast` cannot be compiled."""
+        numbers = _numbers_of(ast)
+        with self._lock:
+            family = None if numbers is None else self._families.get(numbers.skeleton)
+            if family is not None:
+                family.is_closed = True
 
 
 # ---- numbers of an AST ---------------------------------------------------------------------------

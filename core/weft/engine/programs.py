@@ -72,7 +72,14 @@ def bound_program_for(ast: UOp, device: str) -> tuple[KernelRunner, Mapping[UOp,
     found = bound.get(key)
     if found is None:
         general, values = _resolve(key, opened)
-        found = program_for(general, device), values
+        try:
+            found = program_for(general, device), values
+        except WeftError:
+            if not values:
+                raise
+            # not every kernel can have variable sizes: local arrays are of constant size
+            _families[opened].refuse(ast)
+            found, values = (program_for(ast, device), _NO_VALUES), _NO_VALUES
         if values:
             if len(bound) >= _MOST_BOUND:
                 bound.clear()

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from weft import Tensor, jit, settings
+from weft.base.errors import CompileError
 from weft.engine import forget_programs, kernel_arguments, programs
+from weft.uop import Ops
 
 rng = np.random.default_rng(7)
 ROWS = rng.random((60, 7), dtype=np.float32)
@@ -155,7 +157,7 @@ def test_numbers_of_zero_and_signs_stay_apart(built: list[Any]) -> None:
 def test_long_kernels_are_general_after_more_of_them(built: list[Any]) -> None:
     many = Tensor(np.ones(kernel_arguments.SMALL * 2, np.float32)).realize()
     for number in range(2, 12):
-        (many * float(number)).realize()
+        (many * float(number)).realize(many)  # together: no plan of its own
     assert len(built) == kernel_arguments.FROM_LONG + 1
 
 
@@ -163,6 +165,33 @@ def test_sizes_of_long_kernels_stay_constants(built: list[Any]) -> None:
     for size in range(kernel_arguments.SMALL + 1, kernel_arguments.SMALL + 6):
         assert (Tensor(np.ones(size, np.float32)) + 1).sum().item() == 2 * size
     assert len(built) >= 5
+
+
+def test_kernels_that_cannot_be_general_are_compiled_for_their_sizes(
+    built: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build, refused = programs._build, list[Any]()
+
+    def unable(key: Any, *rest: Any) -> Any:
+        if any(node.op is Ops.DEFINE_VAR for node in key[0].toposort()):
+            refused.append(key)
+            raise CompileError("no variables here")
+        return build(key, *rest)
+
+    monkeypatch.setattr(programs, "_build", unable)
+    for number in range(2, 8):
+        assert (Tensor([1.0]) * float(number)).contiguous().tolist() == [number]
+    assert len(refused) == 1 and len(built) == 6
+
+
+def test_rows_of_changing_sizes(built: list[Any]) -> None:
+    for size in range(2, 8):
+        x = rng.random((2, size, 3), dtype=np.float32)
+        scores = x @ x.transpose(0, 2, 1)
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        want = weights / weights.sum(-1, keepdims=True) @ x
+        got = (Tensor(x) @ Tensor(x).transpose(-1, -2)).softmax(-1) @ Tensor(x)
+        np.testing.assert_allclose(got.numpy(), want, rtol=1e-5, atol=1e-6)
 
 
 def test_the_setting_keeps_numbers_in_the_source(built: list[Any]) -> None:
