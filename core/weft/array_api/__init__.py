@@ -4,16 +4,17 @@ In: arrays of the standard's dtypes on any device. Out: `Array`, a Tensor with t
 attributes. `Tensor.__array_namespace__` leads here, so that libraries which follow the standard
 work with tensors as they are.
 
-There are no complex dtypes; the extension `linalg` is here, `fft` is not. Python numbers are weak,
-the default dtypes are float32 and int32, that of indices int64. NaN sorts last.
+The extensions `linalg` and `fft` are here. Python numbers are weak, the default dtypes are float32
+and int32, that of indices int64. NaN sorts last.
 """
 
 # ruff: noqa: F403, F405 - each module has its public names in __all__
 
 from __future__ import annotations
 
-from weft.array_api import linalg
+from weft.array_api import fft, linalg
 from weft.array_api.array import Array
+from weft.array_api.complex_array import *
 from weft.array_api.constants import *
 from weft.array_api.creation import *
 from weft.array_api.data_types import *
@@ -30,13 +31,15 @@ from weft.array_api.statistics import *
 __array_api_version__ = "2024.12"
 
 __all__ = [
-    "Array", "__array_api_version__", "__array_namespace_info__", "abs", "acos", "acosh", "add",
+    "Array", "ComplexArray", "__array_api_version__", "__array_namespace_info__", "abs", "acos",
+    "acosh", "add",
     "all", "any", "arange", "argmax", "argmin", "argsort", "asarray", "asin", "asinh", "astype",
     "atan", "atan2", "atanh", "bfloat16", "bitwise_and", "bitwise_invert", "bitwise_left_shift",
     "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool", "broadcast_arrays",
-    "broadcast_shapes", "broadcast_to", "can_cast", "ceil", "clip", "concat", "conj", "copysign",
+    "broadcast_shapes", "broadcast_to", "can_cast", "ceil", "clip", "complex64", "complex128",
+    "concat", "conj", "copysign",
     "cos", "cosh", "count_nonzero", "cumulative_prod", "cumulative_sum", "diff", "divide", "e",
-    "empty", "empty_like", "equal", "exp", "expand_dims", "expm1", "eye", "finfo", "flip",
+    "empty", "empty_like", "equal", "exp", "expand_dims", "expm1", "eye", "fft", "finfo", "flip",
     "float16", "float32", "float64", "floor", "floor_divide", "from_dlpack", "full", "full_like",
     "greater", "greater_equal", "hypot", "iinfo", "imag", "inf", "int8", "int16", "int32", "int64",
     "isdtype", "isfinite", "isin", "isinf", "isnan", "less", "less_equal", "linalg", "linspace",

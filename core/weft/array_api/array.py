@@ -153,8 +153,10 @@ def as_array(x: Any, like: Tensor | None = None) -> Array:
     if isinstance(x, Array):
         return x
     if isinstance(x, Tensor):
+        if x._interleaved is not None:
+            return Array._complex_class._of_tensor(x)  # type: ignore[no-any-return]
         return x._as_kind(Array)
-    if like is not None and isinstance(x, (bool, int, float)):
+    if like is not None and isinstance(x, (bool, int, float, complex)):
         kind = promote_with_scalar(like.dtype, x)
         return Array.full((), x, dtype=kind, device=like.device)
     raise DTypeError(
@@ -178,9 +180,11 @@ def both(x1: Any, x2: Any) -> tuple[Array, Array]:
 
 
 def kind_of(dtype: DType) -> str:
-    """ "bool", "int" or "float"."""
+    """ "bool", "int", "float" or "complex"."""
     if dtype is dtypes.bool:
         return "bool"
+    if dtype.is_complex:
+        return "complex"
     return "float" if dtypes.is_float(dtype) else "int"
 
 

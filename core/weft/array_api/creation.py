@@ -21,8 +21,7 @@ def asarray(
 ) -> Array:
     """An array of a number, nested lists, an array of another library, or an array.
 
-    Integers that the default dtype cannot hold become int64 or uint64. Of complex numbers those
-    without an imaginary part count as floats, since weft has no complex dtype.
+    Integers that the default dtype cannot hold become int64 or uint64.
 
     :param copy: True: memory of its own; False: never copied (an error where it would have to be);
         None: copied where needed.
@@ -39,7 +38,7 @@ def asarray(
             asked="asarray(..., copy=False)",
             try_="copy=None",
         )
-    if isinstance(obj, (complex, list, tuple)):
+    if isinstance(obj, (list, tuple)):
         try:
             obj = _plain(obj)
         except RecursionError as error:
@@ -69,17 +68,11 @@ def _of_array(x: Array, kind: DType | None, device: Any, copy: bool | None) -> A
 
 
 def _plain(obj: Any) -> Any:
-    """Lists whose leaves are real Python numbers; 0-d arrays in them give up their value."""
+    """Lists whose leaves are Python numbers; 0-d arrays in them give up their value."""
     if isinstance(obj, (list, tuple)):
         return [_plain(each) for each in obj]
     if isinstance(obj, Tensor):
         return obj.tolist()
-    if isinstance(obj, complex) and not hasattr(obj, "dtype"):
-        if obj.imag:
-            raise DTypeError(
-                "weft has no complex dtypes", asked=f"an array of {obj!r}", try_="two real arrays"
-            )
-        return obj.real
     return obj
 
 

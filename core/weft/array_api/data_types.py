@@ -1,8 +1,4 @@
-"""The dtypes of the standard, and functions about them.
-
-weft has no complex numbers: those names are missing, and `isdtype` says False of every dtype for
-the kind "complex floating".
-"""
+"""The dtypes of the standard, and functions about them."""
 
 from __future__ import annotations
 
@@ -16,7 +12,8 @@ from weft.base.promotion import least_upper_dtype, promote_with_scalar
 from weft.tensor import Tensor
 
 __all__ = [
-    "astype", "bfloat16", "bool", "can_cast", "finfo", "float16", "float32", "float64", "iinfo",
+    "astype", "bfloat16", "bool", "can_cast", "complex64", "complex128", "finfo", "float16",
+    "float32", "float64", "iinfo",
     "int8", "int16", "int32", "int64", "isdtype", "result_type", "uint8", "uint16", "uint32",
     "uint64",
 ]  # fmt: skip
@@ -25,6 +22,7 @@ bool = dtypes.bool
 int8, int16, int32, int64 = dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64
 uint8, uint16, uint32, uint64 = dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64
 float32, float64 = dtypes.float32, dtypes.float64
+complex64, complex128 = dtypes.complex64, dtypes.complex128
 
 # beyond the standard, on devices that have them
 float16, bfloat16 = dtypes.float16, dtypes.bfloat16
@@ -32,9 +30,11 @@ float16, bfloat16 = dtypes.float16, dtypes.bfloat16
 NAMED: dict[str, DType] = {
     "bool": bool, "int8": int8, "int16": int16, "int32": int32, "int64": int64, "uint8": uint8,
     "uint16": uint16, "uint32": uint32, "uint64": uint64, "float32": float32, "float64": float64,
+    "complex64": complex64, "complex128": complex128,
 }  # fmt: skip
 """The dtypes of the standard by their names there."""
 
+_NUMBERS = (builtins.bool, int, float, complex)
 _SIGNED = frozenset(dtypes.sints)
 _UNSIGNED = frozenset(dtypes.uints)
 KINDS: dict[str, frozenset[DType]] = {
@@ -43,8 +43,8 @@ KINDS: dict[str, frozenset[DType]] = {
     "unsigned integer": _UNSIGNED,
     "integral": _SIGNED | _UNSIGNED,
     "real floating": frozenset(dtypes.floats),
-    "complex floating": frozenset(),
-    "numeric": _SIGNED | _UNSIGNED | frozenset(dtypes.floats),
+    "complex floating": frozenset(dtypes.complexes),
+    "numeric": _SIGNED | _UNSIGNED | frozenset(dtypes.floats) | frozenset(dtypes.complexes),
 }
 """What the standard's kinds of dtypes comprise."""
 
@@ -64,7 +64,8 @@ def can_cast(from_: Any, to: Any, /) -> builtins.bool:
     """Whether promotion may make the one of the other: `result_type(from_, to)` is `to`."""
     source = from_.dtype if isinstance(from_, Tensor) else to_dtype(from_)
     target = to_dtype(to)
-    if target in KINDS["real floating"] and source not in KINDS["real floating"]:
+    floating = KINDS["real floating"] | KINDS["complex floating"]
+    if target in floating and source not in floating:
         return False
     if source is bool and target is not bool:
         return False
@@ -72,8 +73,12 @@ def can_cast(from_: Any, to: Any, /) -> builtins.bool:
 
 
 def finfo(type: Any, /) -> FloatInfo:
-    """Limits of a float dtype, or of an array's. :raises DTypeError: for any other."""
-    return dtypes.finfo(type.dtype if isinstance(type, Tensor) else to_dtype(type))
+    """Limits of a float dtype, of the parts of a complex dtype, or of an array's.
+
+    :raises DTypeError: for any other.
+    """
+    kind = type.dtype if isinstance(type, Tensor) else to_dtype(type)
+    return dtypes.finfo(dtypes.real_dtype(kind))
 
 
 def iinfo(type: Any, /) -> IntInfo:
@@ -105,8 +110,8 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
 
     :raises ArgumentError: for nothing at all, or numbers alone.
     """
-    numbers = [x for x in arrays_and_dtypes if isinstance(x, (builtins.bool, int, float))]
-    rest = [x for x in arrays_and_dtypes if not isinstance(x, (builtins.bool, int, float))]
+    numbers = [x for x in arrays_and_dtypes if isinstance(x, _NUMBERS)]
+    rest = [x for x in arrays_and_dtypes if not isinstance(x, _NUMBERS)]
     if not rest:
         raise ArgumentError(
             "a result has the type of arrays or dtypes",

@@ -97,7 +97,7 @@ remainder = _binary("remainder", "Remainder with the sign of the divisor.", oper
 
 def pow(x1: Any, x2: Any, /) -> Array:
     """x1 to the power x2."""
-    if isinstance(x2, (int, float)):
+    if isinstance(x2, (int, float, complex)):
         return as_array(x1) ** x2
     a, b = both(x1, x2)
     return a**b
@@ -259,18 +259,19 @@ isfinite = _unary("isfinite", "Whether neither infinite nor NaN.")
 isinf = _unary("isinf", "Whether infinite.")
 isnan = _unary("isnan", "Whether NaN.")
 
-# ---- complex numbers, of which weft has the real ones --------------------------------------------
+# ---- complex numbers -----------------------------------------------------------------------------
 
-real = _unary("real", "x itself: every dtype of weft is real.", as_array)
-conj = _unary("conj", "x itself: every dtype of weft is real.", as_array)
+real = _unary("real", "The real part, a view.", lambda x: x.real)
+conj = _unary("conj", "The complex conjugate; of real numbers x itself.")
 
 
 def imag(x: Array, /) -> Array:
-    """:raises ArgumentError: always, as the standard requires for real dtypes."""
+    """The imaginary part, a view. :raises ArgumentError: for real dtypes, as the standard says."""
     x = as_array(x)
+    if x.is_complex():
+        return x.imag
     raise ArgumentError(
         "real numbers have no imaginary part",
         asked=f"imag of {x.dtype!r} {x.shape}",
-        because="weft has no complex dtypes",
         try_="zeros_like(x)",
     )

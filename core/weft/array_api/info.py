@@ -42,6 +42,7 @@ class Info:
         """The dtypes that numbers and places get."""
         return {
             "real floating": dtypes.default_float,
+            "complex floating": dtypes.complex_dtype(dtypes.default_float),
             "integral": dtypes.default_int,
             "indexing": index_dtype(device),
         }
@@ -49,10 +50,17 @@ class Info:
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, DType]:
         """The dtypes of the standard that a device computes with, of one kind or of several.
 
-        There are no complex ones. :raises ArgumentError: for a name that is no kind.
+        A device computes complex numbers where it computes floats of the dtype of their parts.
+
+        :raises ArgumentError: for a name that is no kind.
         """
         compute = registry.capabilities(registry.canonical(device)).compute
-        known = {n: d for n, d in NAMED.items() if compute is None or d in compute.dtypes}
+        computed = None if compute is None else compute.dtypes
+        known = {
+            name: kind
+            for name, kind in NAMED.items()
+            if computed is None or dtypes.real_dtype(kind) in computed
+        }
         if kind is None:
             return known
         kinds = kind if isinstance(kind, tuple) else (kind,)

@@ -33,7 +33,7 @@ __all__ = [
 def matmul(x1: Array, x2: Array, /) -> Array:
     """Matrix product; a vector is a row on the left and a column on the right."""
     a, b = both(x1, x2)
-    must_be("matmul", a, "int", "float")
+    must_be("matmul", a, "int", "float", "complex")
     return (a @ b).cast(least_upper_dtype(a.dtype, b.dtype))
 
 
@@ -59,7 +59,7 @@ def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
             "the axes that are summed over differ",
             asked=f"tensordot of {a.shape} and {b.shape} over {axes}",
         )
-    must_be("tensordot", a, "int", "float")
+    must_be("tensordot", a, "int", "float", "complex")
     return a.tensordot(b, (first, second)).cast(least_upper_dtype(a.dtype, b.dtype))
 
 
@@ -77,8 +77,10 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
             "the vectors differ in length",
             asked=f"vecdot of {a.shape} and {b.shape}, axis={axis}",
         )
-    a, b = a.cast(kind), b.cast(kind)
+    a, b = a.cast(kind).conj(), b.cast(kind)
     place = axis if axis < 0 else axis - a.ndim
+    if kind.is_complex:
+        return (a * b).sum(place)
     return (a * b).sum(place, dtype=sum_acc_dtype(kind)).cast(kind)
 
 
@@ -106,7 +108,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 def matrix_power(x: Array, n: int, /) -> Array:
     """n products of square matrices; of their inverses below 0."""
-    x = _square("matrix_power", x)
+    x = _square("matrix_power", x, ("float", "complex"))
     return x.matrix_power(n)
 
 
@@ -202,22 +204,25 @@ def _one_for_each(rtol: Any) -> Any:
 
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """The `offset`-th diagonal of every matrix, above the main one for positive numbers."""
-    x = _matrices("diagonal", x, kinds=("bool", "int", "float"))
+    x = _matrices("diagonal", x, kinds=("bool", "int", "float", "complex"))
     rows, columns = x.shape[-2:]
     down, right = max(-offset, 0), max(offset, 0)
     size = max(min(rows - down, columns - right), 0)
-    return x[..., down : down + size, right : right + size]._diagonals()
+    part = x[..., down : down + size, right : right + size]
+    if x.is_complex():
+        return as_array(part.diagonal(0, -2, -1))
+    return part._diagonals()
 
 
 def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
     """The sum of a diagonal."""
-    x = _matrices("trace", x, kinds=("int", "float"))
+    x = _matrices("trace", x, kinds=("int", "float", "complex"))
     return diagonal(x, offset=offset).sum(-1, dtype=_wide(x.dtype, dtype))
 
 
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
     """A norm of every matrix: "fro", "nuc", 1, -1, 2, -2, inf or -inf."""
-    x = _matrices("matrix_norm", x)
+    x = _matrices("matrix_norm", x, kinds=("float", "complex"))
     if ord in ("fro", None):
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
     if ord in (2, -2, "nuc"):
@@ -234,7 +239,8 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Arr
 def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
     """A norm over axes, all of them for None: 2, 1, 0 (how many are not 0), inf, -inf, any p."""
     x = as_array(x)
-    must_be("vector_norm", x, "int", "float")
+    must_be("vector_norm", x, "int", "float", "complex")
+    x = x.abs() if x.is_complex() else x
     x = x.cast(x.dtype if dtypes.is_float(x.dtype) else dtypes.default_float)
     axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     places = tuple(_axis(a, x.ndim) for a in axes)
@@ -270,8 +276,8 @@ def _matrices(name: str, x: Any, kinds: tuple[str, ...] = ("float",)) -> Any:
     return x
 
 
-def _square(name: str, x: Any) -> Any:
-    x = _matrices(name, x)
+def _square(name: str, x: Any, kinds: tuple[str, ...] = ("float",)) -> Any:
+    x = _matrices(name, x, kinds)
     if x.shape[-1] != x.shape[-2]:
         raise ShapeError(f"{name} is of square matrices", asked=f"{name} of shape {x.shape}")
     return x

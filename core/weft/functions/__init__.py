@@ -36,7 +36,8 @@ METHODS = """
     gather ge ger greater greater_equal gt heaviside histc hsplit hypot index_add index_copy
     index_fill index_put index_select inner inv inverse is_complex is_floating_point isclose
     isfinite isin isinf isnan isneginf isposinf kron kthvalue le lerp less less_equal log log10
-    log1p log2 logaddexp logaddexp2 logcumsumexp logdet logical_and logical_not logical_or logical_xor
+    log1p log2 logaddexp logaddexp2 logcumsumexp logdet logical_and logical_not logical_or
+    logical_xor
     logit logsumexp lt masked_fill masked_scatter masked_select matmul matrix_power maximum mean
     median minimum mm moveaxis movedim mul multinomial multiply mv nan_to_num nanmean nanmedian
     nanquantile nansum narrow ne neg negative nonzero norm not_equal numel ones_like outer

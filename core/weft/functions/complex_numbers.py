@@ -6,10 +6,13 @@ from weft.base.arguments import shown
 from weft.base.dtype import dtypes
 from weft.base.errors import ShapeError
 from weft.base.promotion import least_upper_dtype
+from weft.fft.short_time import istft, stft
 from weft.functions.wrappers import no_tensor
 from weft.tensor import ComplexTensor, Tensor
 
-__all__ = ["complex", "imag", "polar", "real", "view_as_complex", "view_as_real"]
+__all__ = [
+    "complex", "imag", "istft", "polar", "real", "stft", "view_as_complex", "view_as_real",
+]  # fmt: skip
 
 
 def complex(real: Tensor, imag: Tensor) -> Tensor:

@@ -20,7 +20,7 @@ COMPOSED = frozenset(
     "concat concatenate stack split split_with_sizes chunk hsplit vsplit dsplit unbind unstack "
     "narrow select meshgrid rearrange expand_dims "
     # arithmetic
-    "addcdiv addcmul addmm addmv addbmm baddbmm addr ger lerp matrix_power "
+    "addcdiv addcmul addmm addmv addbmm baddbmm addr ger lerp "
     "var_mean std_mean logical_not logical_and logical_or logical_xor data "
     # placement
     "float double half bfloat16 int long short char byte bool ".split()

@@ -58,6 +58,22 @@ def vecdot(self: Any, x2: Any, dim: int = -1) -> Any:
     return (self.conj() * self._other(x2)).sum(dim)
 
 
+def matrix_power(self: Any, n: int) -> Any:
+    """n products of square matrices, by repeated squaring. :raises DTypeError: below zero."""
+    if n < 0:
+        raise self._refused(f"matrix_power({n})")
+    if n == 0:
+        eye = self._real_class.eye(self.shape[-1], device=self.device, dtype=self.dtype)
+        return eye.expand(self.shape)
+    result, x = None, self
+    while n:
+        if n & 1:
+            result = x if result is None else matmul(result, x)
+        n >>= 1
+        x = matmul(x, x) if n else x
+    return result
+
+
 def contract(cls: Any, formula: str, operands: tuple[Any, ...]) -> Any:
     """`Tensor.einsum` of operands of which some are complex: a sum over the choices of parts."""
     real, imag = [], []
@@ -86,5 +102,5 @@ def _total(terms: list[Any]) -> Any:
     return total
 
 
-METHODS = "bmm cross dot inner kron matmul mm mv outer tensordot vdot vecdot".split()
+METHODS = "bmm cross dot inner kron matmul matrix_power mm mv outer tensordot vdot vecdot".split()
 """The functions here that are methods of complex tensors."""

@@ -105,11 +105,21 @@ def count_nonzero(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return (self != 0).count_nonzero(dim, keepdim)
 
 
+def nonzero(self: Any, as_tuple: bool = False) -> Any:
+    """The places of what is not zero; see `Tensor.nonzero`."""
+    return (self != 0).nonzero(as_tuple)
+
+
+def argwhere(self: Any) -> Any:
+    """The places of what is not zero, a row for each."""
+    return (self != 0).argwhere()
+
+
 def norm(self: Any, p: Any = 2.0, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
     """The norm of the absolute values."""
     found = self.abs().norm(p, dim, keepdim)
     return found if dtype is None else found.cast(dtypes.real_dtype(dtype))
 
 
-METHODS = "all any count_nonzero cumprod cumsum mean norm prod std sum var".split()
+METHODS = "all any argwhere count_nonzero cumprod cumsum mean nonzero norm prod std sum var".split()
 """The functions here that are methods of complex tensors."""

@@ -126,6 +126,9 @@ class ComplexTensor(Tensor):
         """The gradients of a real tensor with respect to targets of which some are complex."""
         return gradients.gradients_of_targets(x, targets, options)
 
+    def _expanded(self, new: tuple[Any, ...]) -> Self:
+        return movement.expand(self, new)  # type: ignore[no-any-return]
+
     def _with_flag(self, requires_grad: bool | None) -> Self:
         self._interleaved._with_flag(requires_grad)
         return self
