@@ -3,6 +3,7 @@
 from weft.io.archives import tar_extract, zip_extract
 from weft.io.checkpoints import load, save
 from weft.io.gguf import ggml_data_to_tensor, gguf_load
+from weft.io.gguf_writer import gguf_save
 from weft.io.numpy_file import npy_load, npz_load
 from weft.io.safetensors import safe_load, safe_load_metadata, safe_save
 from weft.io.safetensors_header import Entry, Header
@@ -16,6 +17,7 @@ __all__ = [
     "TensorIO",
     "ggml_data_to_tensor",
     "gguf_load",
+    "gguf_save",
     "load",
     "load_sharded",
     "npy_load",

@@ -17,7 +17,7 @@ from weft.io.windows import Source, TensorIO, called, opened, window
 from weft.quantization import dequantize
 from weft.tensor import Tensor
 
-_PLAIN = {
+PLAIN_DTYPES = {
     "F32": dtypes.float32, "F16": dtypes.float16, "BF16": dtypes.bfloat16, "F64": dtypes.float64,
     "I8": dtypes.int8, "I16": dtypes.int16, "I32": dtypes.int32, "I64": dtypes.int64,
 }  # fmt: skip
@@ -58,8 +58,8 @@ def gguf_load(
 
 def _tensor(everything: Tensor, entry: GGUFEntry, device: str | None) -> Tensor:
     label, _, _ = BLOCKS[entry.kind]
-    if label in _PLAIN:
-        return window(everything, entry.begin, _PLAIN[label], entry.shape, device)
+    if label in PLAIN_DTYPES:
+        return window(everything, entry.begin, PLAIN_DTYPES[label], entry.shape, device)
     part = everything[entry.begin : entry.begin + entry.nbytes]
     return dequantize(part.to(device or registry.canonical()), label, entry.shape)
 
@@ -89,6 +89,6 @@ def ggml_data_to_tensor(data: Tensor, count: int, kind: int) -> Tensor:
     if count % elements or count // elements * nbytes > int(data.shape[0]):
         raise damaged(f"{data.shape[0]} bytes do not hold {count} elements of {label}")
     used = data[: count // elements * nbytes]
-    if label in _PLAIN:
-        return used.bitcast(_PLAIN[label])
+    if label in PLAIN_DTYPES:
+        return used.bitcast(PLAIN_DTYPES[label])
     return dequantize(used, label, (count,))

@@ -18,6 +18,7 @@ from weft.nn.module import Module
 from weft.nn.norm import *
 from weft.nn.parameter import Buffer, Parameter
 from weft.nn.pooling import *
+from weft.nn.quantization import quantize
 from weft.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
 from weft.nn.recurrent_layers import GRU, LSTM, RNN
 from weft.nn.sequential import Sequential
@@ -54,7 +55,7 @@ __all__ = [
     "Tanh", "Tanhshrink", "Threshold", "Transformer", "TransformerDecoder",
     "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer", "TripletMarginLoss",
     "Unflatten", "Upsample", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d", "datasets", "functional",
-    "init", "optim", "parallel", "state", "utils",
+    "init", "optim", "parallel", "quantize", "state", "utils",
 ]  # fmt: skip
 
 

@@ -44,7 +44,7 @@ def apply_block_product(kernel: Kernel) -> bool:
     lane = _word_loop(kernel, inner, outer)
     if lane is None:
         return False
-    return all_or_nothing(kernel, lambda trial: _apply_opts(trial, units, inner, lane))
+    return all_or_nothing(kernel, lambda trial: _apply_opts(trial, units, inner, outer, lane))
 
 
 def _factors(kernel: Kernel, inner: UOp) -> list[Access]:
@@ -74,7 +74,7 @@ def _word_loop(kernel: Kernel, inner: UOp, outer: UOp) -> UOp | None:
     return None
 
 
-def _apply_opts(kernel: Kernel, units: list[PairDot], inner: UOp, lane: UOp) -> bool:
+def _apply_opts(kernel: Kernel, units: list[PairDot], inner: UOp, outer: UOp, lane: UOp) -> bool:
     place = kernel.axis_of(lane, REDUCE)
     widths = sorted({width for unit in units for width in unit.lanes}, reverse=True)
     width = next((n for n in widths if trip_count(lane) % n == 0), 0)
@@ -84,11 +84,29 @@ def _apply_opts(kernel: Kernel, units: list[PairDot], inner: UOp, lane: UOp) -> 
         place = kernel.axis_of(loop, REDUCE)
         if place is None or not kernel.attempt(OptKind.UNROLL, place, 0):
             return False
-    return _tile_outputs(kernel, inner)
+    return _tile_outputs(kernel, _unroll_sub_blocks(kernel, outer, lane))
 
 
-def _tile_outputs(kernel: Kernel, inner: UOp) -> bool:
-    """Unroll all rows of the activations, and as many of the weights as hide the latency."""
+def _unroll_sub_blocks(kernel: Kernel, outer: UOp, lane: UOp) -> int:
+    """Unroll the loops over the sub-blocks of a block, so that the bits of their scales are at
+    known places; how many sums that makes."""
+    count = 1
+    loops = [loop for loop in loops_of(outer) if loop is not lane]
+    for loop in reversed(loops[1:]):  # the first is over blocks
+        place, trips = kernel.axis_of(loop, REDUCE), trip_count(loop)
+        if place is None or count * trips > thresholds.SUB_BLOCKS:
+            break
+        if trips > 1 and not kernel.attempt(OptKind.UNROLL, place, 0):
+            break
+        count *= trips
+    return count
+
+
+def _tile_outputs(kernel: Kernel, sums: int) -> bool:
+    """Unroll all rows of the activations, and as many of the weights as hide the latency.
+
+    sums: how many sums each row has already.
+    """
     outputs = [axis.loop for axis in kernel.axes if axis.kind is AxisKind.LOOP]
     largest = max(outputs, key=trip_count, default=None)
     instances = 1
@@ -103,6 +121,8 @@ def _tile_outputs(kernel: Kernel, inner: UOp) -> bool:
     if largest is None or (place := kernel.axis_of(largest, LOOP)) is None:
         return True
     rows = max(1, thresholds.BLOCK_SUMS // instances)
+    if sums > 1:
+        rows = min(rows, thresholds.SUPER_BLOCKS)
     while rows > 1:
         if trip_count(largest) % rows == 0 and kernel.attempt(OptKind.UPCAST, place, rows):
             break

@@ -8,7 +8,8 @@ out: spec.lowered, all values equal
 
 A blocked value that is stored under another shape has such a loop. After the split its addresses
 are affine, so vectorization and register tiling apply. The pass splits a loop only if the inner
-loop fills the vector lanes. It splits output loops only: a reduction keeps its order.
+loop fills the vector lanes. Of reductions it splits only those that read bytes of blocks, such as
+quantised weights, as far as their fields are affine. The order of the terms stays.
 
 Source: the inverse of C. D. Polychronopoulos, 'Loop coalescing' (ICPP 1987); LLVM's Delinearization
 analysis recovers array subscripts in the same sense.
@@ -46,15 +47,30 @@ def _split_factors(nodes: list[UOp], lanes: int) -> dict[UOp, int]:
     """The loops that are divided, and the least of their divisors."""
     found: dict[UOp, int] = {}
     reduced = {loop for node in nodes if node.op is Ops.REDUCE for loop in loops_of(node)}
+    blocks = _block_loops(nodes)
+    innermost = {loops_of(node)[-1] for node in nodes if node.op is Ops.REDUCE}
     for node in nodes:
         if node.op not in _DIVISIONS or node.src[1].op is not Ops.CONST:
             continue
         loop, divisor = node.src[0], node.src[1].arg
-        if loop.op is not Ops.RANGE or loop in reduced or loop.arg.kind is not AxisKind.LOOP:
+        if loop.op is not Ops.RANGE:
+            continue
+        if loop not in blocks and (loop in reduced or loop.arg.kind is not AxisKind.LOOP):
             continue
         extent = extent_of(loop)
-        if isinstance(extent, int) and lanes <= divisor < extent and extent % divisor == 0:
+        least = 2 if loop in blocks and loop not in innermost else lanes
+        if isinstance(extent, int) and least <= divisor < extent and extent % divisor == 0:
             found[loop] = min(divisor, found.get(loop, divisor))
+    return found
+
+
+def _block_loops(nodes: list[UOp]) -> set[UOp]:
+    """The loops over elements of blocks: reads of bytes divide them in their addresses."""
+    found: set[UOp] = set()
+    for node in nodes:
+        if node.op is Ops.LOAD and node.dtype.itemsize == 1:
+            below = node.src[0].toposort()
+            found |= {u.src[0] for u in below if u.op in _DIVISIONS and u.src[0].op is Ops.RANGE}
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weft.base.dtype import dtypes
-from weft.codegen.analysis.ranges import extent_of
+from weft.codegen.analysis.ranges import Accumulate, extent_of
 from weft.uop import Ops, UOp
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp as Node
@@ -73,6 +73,17 @@ def test_loops_that_are_not_split(extent: int, divisor: int) -> None:
     r = UOp.range(extent, 0, AxisKind.LOOP)
     sink = stored(r, r // number(divisor), r % number(divisor))
     assert delinearization.run(sink, LANES) is sink
+
+
+def test_sums_over_blocks_of_bytes_are_split_as_far_as_bytes_need() -> None:
+    s = UOp.range(64, 0, AxisKind.REDUCE)
+    halves = UOp(Ops.DEFINE_GLOBAL, dtypes.uchar.ptr(4096), (), 1)
+    at = s // number(8) * number(6) + s % number(4)
+    read = UOp(Ops.LOAD, dtypes.uchar, (place(halves, at),)).cast(dtypes.float)
+    total = UOp(Ops.REDUCE, dtypes.float, (read, s), Accumulate(Ops.ADD))
+    sink = UOp.sink(UOp(Ops.STORE, dtypes.void, (place(pointer(0, 1), number(0)), total)))
+    found = delinearization.run(sink, LANES)
+    assert [extent for _, extent in loops(found)] == [8, 2, 4] and not divides(found)
 
 
 def test_without_lanes_and_for_sums_nothing_changes() -> None:
