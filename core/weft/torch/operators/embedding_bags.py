@@ -1,0 +1,120 @@
+"""Embedding bags: sums, means and maxima of rows of a weight, bag by bag.
+
+The indices of all bags are one list, and `offsets` has the start of each bag. Every position of the
+list gets the number of its bag, by which rows are added or compared.
+
+Source: PyTorch, `aten/src/ATen/native/EmbeddingBag.cpp` (the schema and the meaning of results).
+"""
+
+from __future__ import annotations
+
+from weft.base.dtype import dtypes
+from weft.tensor import Tensor
+from weft.torch.registry import converter
+
+_SUM, _MEAN, _MAX = 0, 1, 2
+Results = tuple[Tensor, Tensor, Tensor, Tensor]
+
+
+@converter("aten::_embedding_bag", "aten::_embedding_bag_forward_only")
+def embedding_bag(
+    weight: Tensor, indices: Tensor, offsets: Tensor, scale_grad_by_freq: bool = False,
+    mode: int = _SUM, sparse: bool = False, per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False, padding_idx: int = -1,
+) -> Results:  # fmt: skip
+    """Return the reduced bags, the bag of each index, the sizes of bags and the rows of maxima.
+
+    Rows at `padding_idx` do not count. The value of an empty bag is 0.
+    """
+    count = offsets.shape[0] - int(include_last_offset)
+    bags = _bags(indices.shape[0], offsets[:count])
+    counted = indices != padding_idx
+    zeros = Tensor.zeros(count, dtype=indices.dtype, device=weight.device)
+    sizes = zeros.index_add(0, bags, counted.cast(indices.dtype))
+    rows = weight[indices]
+    if mode == _MAX:
+        reduced, places = _maxima(rows, bags, counted, count)
+        return reduced, bags.cast(indices.dtype), sizes, indices[places] * (sizes > 0).unsqueeze(1)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.unsqueeze(1)
+    reduced = _added(counted.unsqueeze(1).where(rows, 0.0), bags, count)
+    if mode == _MEAN:
+        reduced = reduced / sizes.maximum(1).unsqueeze(1).cast(weight.dtype)
+    return reduced, bags.cast(indices.dtype), sizes, sizes.zeros_like()
+
+
+@converter("aten::_embedding_bag_backward")
+def embedding_bag_backward(
+    grad: Tensor, indices: Tensor, offsets: Tensor, offset2bag: Tensor, bag_size: Tensor,
+    maximum_indices: Tensor, num_weights: int, scale_grad_by_freq: bool, mode: int, sparse: bool,
+    per_sample_weights: Tensor | None = None, padding_idx: int = -1,
+) -> Tensor:  # fmt: skip
+    """Add the gradients of bags at the rows that they read; `offset2bag` may be empty."""
+    return embedding_bag_dense_backward(
+        grad, indices, _bags(indices.shape[0], offsets), bag_size, maximum_indices, num_weights,
+        scale_grad_by_freq, mode, per_sample_weights, padding_idx,
+    )  # fmt: skip
+
+
+@converter("aten::_embedding_bag_dense_backward")
+def embedding_bag_dense_backward(
+    grad: Tensor, indices: Tensor, offset2bag: Tensor, bag_size: Tensor, maximum_indices: Tensor,
+    num_weights: int, scale_grad_by_freq: bool, mode: int,
+    per_sample_weights: Tensor | None = None, padding_idx: int = -1,
+) -> Tensor:  # fmt: skip
+    """Add the gradients of bags at the rows that they read."""
+    if mode == _MAX:
+        return _maxima_backward(grad, maximum_indices, bag_size, num_weights)
+    rows = grad[offset2bag]
+    if mode == _MEAN:
+        rows = rows / bag_size[offset2bag].maximum(1).unsqueeze(1).cast(grad.dtype)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.unsqueeze(1)
+    if scale_grad_by_freq:
+        ones = Tensor.ones(indices.shape[0], dtype=grad.dtype, device=grad.device)
+        frequency = _added(ones, indices, num_weights)
+        rows = rows / frequency[indices].unsqueeze(1)
+    if padding_idx >= 0:
+        rows = (indices == padding_idx).unsqueeze(1).where(0.0, rows)
+    return _added(rows, indices, num_weights)
+
+
+@converter("aten::_embedding_bag_per_sample_weights_backward")
+def per_sample_weights_backward(
+    grad: Tensor, weight: Tensor, indices: Tensor, offsets: Tensor, offset2bag: Tensor, mode: int,
+    padding_idx: int = -1,
+) -> Tensor:  # fmt: skip
+    """Return the products of the rows and the gradients of their bags."""
+    bags = offset2bag if offset2bag.shape[0] else _bags(indices.shape[0], offsets)
+    products = (grad[bags] * weight[indices]).sum(-1)
+    return (indices == padding_idx).where(0.0, products)
+
+
+def _bags(count: int, offsets: Tensor) -> Tensor:
+    """The number of the bag of each position: how many bags start at it or before, less one."""
+    places = Tensor.arange(count, device=offsets.device)
+    started = offsets.cast(dtypes.int32).unsqueeze(0) <= places.unsqueeze(1)
+    return started.sum(1, dtype=dtypes.int32) - 1
+
+
+def _added(rows: Tensor, places: Tensor, count: int) -> Tensor:
+    zeros = Tensor.zeros(count, *rows.shape[1:], dtype=rows.dtype, device=rows.device)
+    return zeros.index_add(0, places, rows)
+
+
+def _maxima(rows: Tensor, bags: Tensor, counted: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The maxima of the rows of each bag, and their positions in the list."""
+    if not rows.shape[0]:
+        zeros = Tensor.zeros(count, rows.shape[1], dtype=rows.dtype, device=rows.device)
+        return zeros, zeros.cast(dtypes.int32)
+    numbers = Tensor.arange(count, device=rows.device).unsqueeze(1)
+    inside = ((bags.unsqueeze(0) == numbers) & counted.unsqueeze(0)).unsqueeze(2)
+    chosen = inside.where(rows.unsqueeze(0), -float("inf"))
+    return inside.any(1).where(chosen.max(1), 0.0), chosen.argmax(1)
+
+
+def _maxima_backward(grad: Tensor, rows: Tensor, bag_size: Tensor, num_weights: int) -> Tensor:
+    """Add each element of a gradient at the row of its maximum."""
+    given = (bag_size > 0).unsqueeze(1).where(grad, 0.0)
+    zeros = Tensor.zeros(num_weights, grad.shape[1], dtype=grad.dtype, device=grad.device)
+    return zeros.scatter_add(0, rows, given)
