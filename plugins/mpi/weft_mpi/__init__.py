@@ -70,13 +70,15 @@ def weft_compiler(device: RankDevice) -> Compiler | None:
 @hookimpl
 def weft_runner(device: RankDevice, program: CompiledProgram) -> Runner:
     """That of the device below. Kernels of other ranks are not loaded here."""
-    return device.below.runner(program)
+    runner = device.below.runner(program)
+    planned = device.process.planned
+    return runner if planned is None else planned.runner(runner, program.name)
 
 
 @hookimpl
 def weft_graph(device: RankDevice, launches: Sequence[Launch]) -> GraphRunner | None:
     """That of the device below."""
-    return device.below.graph(launches)
+    return None if device.process.planned else device.below.graph(launches)
 
 
 @hookimpl

@@ -39,9 +39,12 @@ class Exchange:
         self.place = own[0] if own else None
         if self.place is None:
             return
-        self.group = self.process.group(ranks)
         self.allocator = devices[self.place].below.allocator
         self.below = devices[self.place].below
+        if (planned := self.process.planned) is not None:
+            self.call = planned.exchange(ranks, collective, dtype)
+            return
+        self.group = self.process.group(ranks)
         self.call = self._call()
 
     def __call__(self, outputs: Sequence[Any], inputs: Sequence[Any]) -> None:

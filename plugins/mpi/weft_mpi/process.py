@@ -17,7 +17,7 @@ from functools import cache
 from importlib.metadata import distributions
 from threading import current_thread
 from time import monotonic, time_ns
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from weft.plugin import DeviceUnavailable, let_through, set_mesh_devices, settings
 from weft_mpi.watcher import Watcher
@@ -25,6 +25,8 @@ from weft_mpi.watcher import Watcher
 if TYPE_CHECKING:
     from collections.abc import Generator
     from types import TracebackType
+
+    from weft_mpi.planned_rank import PlannedProcess
 
 CHUNK = 1 << 30
 """The most bytes of one message."""
@@ -36,6 +38,8 @@ class Process:
     :ivar rank: its number. size: how many there are.
     :ivar values: the communicator for values; `control` is the one for all else.
     """
+
+    planned: PlannedProcess | None = None
 
     def __init__(self, mpi: Any) -> None:
         self.mpi = mpi
@@ -119,12 +123,27 @@ class Process:
             self.watcher.stop()
 
 
-@cache
+_planned: PlannedProcess | None = None
+
+
+def act_as(process: PlannedProcess | None) -> None:
+    """Be a planned rank from now on; None: be a rank of MPI."""
+    global _planned
+    _planned = process
+    count = 0 if process is None else process.size
+    set_mesh_devices([f"MPI:{rank}" for rank in range(count)])
+
+
 def current() -> Process:
-    """This process; starts MPI at the first call.
+    """This process; starts MPI at the first call, unless this is a planned rank.
 
     :raises DeviceUnavailable: if there is no MPI, or the ranks do not run the same versions.
     """
+    return _started() if _planned is None else cast("Process", _planned)
+
+
+@cache
+def _started() -> Process:
     if current_thread().name == Watcher.NAME:
         raise RuntimeError("the watcher does not start MPI")
     process = Process(_library())

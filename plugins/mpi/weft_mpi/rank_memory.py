@@ -22,9 +22,14 @@ class LocalMemory(Allocator[Any]):
     def __init__(self, device: RankDevice) -> None:
         self.device = device
         self.below: Allocator[Any] = device.below.allocator
+        below = self.below
         for name in ("allocate", "copy_in", "copy_out", "free", "used_bytes", "view", "map_host",
                      "wrap", "stream_out"):  # fmt: skip
             setattr(self, name, getattr(self.below, name))
+        if (planned := device.process.planned) is not None:
+            count = planned.allocated
+            self.allocate = lambda nbytes, hints: (count(nbytes), below.allocate(nbytes, hints))[1]
+            self.free = lambda handle, nbytes: (count(-nbytes), below.free(handle, nbytes))[1]
 
     def allocate(self, nbytes: int, hints: BufferHints) -> Any:
         """As below; replaced by the method itself when this object is made."""

@@ -1,0 +1,152 @@
+"""Planned ranks: one process acts as a rank of many, and exchanges nothing.
+Also: simulation of a distributed program.
+
+The kernels of this rank run and are timed. Exchanges take the time of a link model, and leave the
+values of other ranks zero. The program therefore has to reach its end with other numbers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from weft.plugin import Collective, CollectiveKind, DType, Runner
+from weft_mpi.link_model import Link, sent_bytes
+
+
+@dataclass(frozen=True)
+class Step:
+    """A kernel or an exchange of this rank.
+
+    :ivar nbytes: bytes that the rank sends; None for a kernel.
+    """
+
+    name: str
+    start: float
+    seconds: float
+    nbytes: float | None = None
+
+
+class PlannedProcess:
+    """A rank of a program of `size` ranks; the others do not exist.
+
+    :ivar steps: what it did, in order. memory, peak: bytes that are allocated now, and at most.
+    """
+
+    def __init__(self, size: int, link: Link, rank: int = 0) -> None:
+        self.size, self.rank, self.link = size, rank, link
+        self.steps: list[Step] = []
+        self.memory = self.peak = 0
+        self.planned = self
+
+    def allocated(self, nbytes: int) -> None:
+        """Count memory of this rank; a negative number of bytes is freed."""
+        self.memory += nbytes
+        self.peak = max(self.peak, self.memory)
+
+    def add(self, name: str, seconds: float, nbytes: float | None = None) -> None:
+        """Note a kernel or an exchange."""
+        last = self.steps[-1] if self.steps else Step("", 0.0, 0.0)
+        self.steps.append(Step(name, last.start + last.seconds, seconds, nbytes))
+
+    def waiting(self, what: str) -> Any:
+        """Nothing is waited for."""
+        return nullcontext()
+
+    def send(self, memory: memoryview, rank: int) -> None:
+        """A message to a rank."""
+        self.add(f"send to {rank}", self.link.message(memory.nbytes), memory.nbytes)
+
+    def receive(self, memory: memoryview, rank: int) -> None:
+        """A message of a rank: zeros."""
+        memory[:] = bytes(memory.nbytes)
+        self.add(f"receive from {rank}", self.link.message(memory.nbytes), 0)
+
+    def all_digests(self, digest: bytes) -> list[bytes]:
+        """All ranks have equal schedules."""
+        return [digest]
+
+    def runner(self, below: Runner, name: str) -> Runner:
+        """A runner that waits for each launch, and notes its time."""
+
+        def run(handles: Sequence[Any], **how: Any) -> float | None:
+            started = perf_counter()
+            seconds = below(handles, **{**how, "wait": True})
+            self.add(name, perf_counter() - started if seconds is None else seconds)
+            return seconds
+
+        return run
+
+    def exchange(self, ranks: Sequence[int], collective: Collective, dtype: DType) -> Any:
+        """A runner of a collective: results are this rank's own values, and zeros."""
+        place = list(ranks).index(self.rank) if self.rank in ranks else None
+        if place is None:
+            return lambda outputs, inputs: None
+        whole = max(collective.input_size(place), collective.output_size(place)) * dtype.itemsize
+        seconds = self.link.exchange(collective.kind, len(ranks), whole)
+        nbytes = sent_bytes(collective.kind, len(ranks), whole)
+        start = sum(collective.counts[:place]) * dtype.itemsize
+        offset = start if collective.kind == CollectiveKind.ALLGATHER else 0
+        name = f"{collective.kind} of {whole} bytes among {len(ranks)}"
+
+        def run(source: memoryview, to: memoryview) -> None:
+            size = min(source.nbytes, to.nbytes - offset)
+            to[:] = bytes(to.nbytes)
+            to[offset : offset + size] = source[:size]
+            self.add(name, seconds, nbytes)
+
+        return run
+
+    def close(self) -> None:
+        """There is nothing to end."""
+
+    def report(self) -> str:
+        """Where the time of this rank goes, as text."""
+        kernels = [step for step in self.steps if step.nbytes is None]
+        exchanges = [step for step in self.steps if step.nbytes is not None]
+        compute = sum(step.seconds for step in kernels)
+        waits = sum(step.seconds for step in exchanges)
+        sent = sum(step.nbytes or 0 for step in exchanges)
+        lines = [
+            f"rank {self.rank} of {self.size}",
+            f"kernels     {len(kernels):6}  {compute * 1e3:10.3f} ms, measured here",
+            f"exchanges   {len(exchanges):6}  {waits * 1e3:10.3f} ms, by the link model",
+            f"total               {(compute + waits) * 1e3:10.3f} ms",
+            f"sent                {sent / 1e6:10.3f} MB",
+            f"peak memory         {self.peak / 1e6:10.3f} MB",
+        ]
+        totals: dict[str, list[float]] = {}
+        for step in exchanges:
+            totals.setdefault(step.name, []).append(step.seconds)
+        for name, seconds in sorted(totals.items(), key=lambda one: -sum(one[1]))[:8]:
+            lines.append(f"  {len(seconds):4} x {name}: {sum(seconds) * 1e3:.3f} ms")
+        return "\n".join(lines)
+
+    def write_trace(self, path: Path) -> None:
+        """Write the steps in the trace event format, which Perfetto shows."""
+        events = [
+            {
+                "name": step.name, "ph": "X", "pid": self.rank, "ts": step.start * 1e6,
+                "dur": step.seconds * 1e6, "tid": "kernels" if step.nbytes is None else "exchanges",
+                "args": {} if step.nbytes is None else {"sent bytes": step.nbytes},
+            }
+            for step in self.steps
+        ]  # fmt: skip
+        path.write_text(json.dumps({"traceEvents": events}))
+
+
+@contextmanager
+def planned(process: PlannedProcess) -> Generator[PlannedProcess]:
+    """Act as this rank inside of the context. No MPI starts."""
+    from weft_mpi.process import act_as
+
+    act_as(process)
+    try:
+        yield process
+    finally:
+        act_as(None)

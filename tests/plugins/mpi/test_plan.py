@@ -1,0 +1,95 @@
+"""Planned ranks: the cost of exchanges by a model, and a program as one rank of many."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def link_model():
+    return pytest.importorskip("weft_mpi.link_model")
+
+
+def test_a_link_is_read_from_text(link_model):
+    link = link_model.Link.parse("50GB/s,2us")
+    assert link == link_model.Link(50e9, 2e-6)
+    assert link_model.Link.parse("1.5MB/s,10ns") == link_model.Link(1.5e6, 1e-8)
+    with pytest.raises(ValueError, match="bandwidth and a latency"):
+        link_model.Link.parse("fast")
+
+
+@pytest.mark.parametrize("ranks", [3, 4, 8, 64])
+def test_a_large_all_reduce_costs_what_the_ring_costs(link_model, ranks):
+    """Patarasu and Yuan (2009): 2 (n - 1) messages of 1 / n of the value."""
+    link, nbytes = link_model.Link(10e9, 2e-6), 1e9
+    ring = 2 * (ranks - 1) * 2e-6 + 2 * (ranks - 1) / ranks * nbytes / 10e9
+    assert link.exchange("allreduce", ranks, nbytes) == pytest.approx(ring)
+    assert link_model.sent_bytes("allreduce", ranks, nbytes) == 2 * (ranks - 1) / ranks * nbytes
+
+
+def test_a_small_all_reduce_takes_a_logarithmic_number_of_messages(link_model):
+    """Thakur, Rabenseifner and Gropp (2005), recursive doubling."""
+    link = link_model.Link(10e9, 2e-6)
+    assert link.exchange("allreduce", 64, 4) == pytest.approx(6 * (2e-6 + 4 / 10e9))
+    assert link.exchange("allreduce", 1, 4) == 0
+    assert link.exchange("broadcast", 8, 1e9) < 3 * link.message(1e9)
+
+
+@pytest.mark.parametrize("stage, gigabytes", [(0, 120), (1, 31.4), (2, 16.6), (3, 1.88)])
+def test_the_memory_of_zero_is_that_of_its_paper(link_model, stage, gigabytes):
+    """Rajbhandari et al. (2020), figure 1: 7.5 B parameters, 64 devices, Adam, 16-bit floats."""
+    sizes = {"weight": 2, "gradient": 2, "state": 12}
+    found = link_model.model_state_bytes(7_500_000_000, 64, stage, **sizes)
+    assert found / 1e9 == pytest.approx(gigabytes, rel=5e-3)
+
+
+PROGRAM = """
+    from weft import Device, Tensor, nn
+    mesh = Device.mesh(("data", {ranks}))
+    model = nn.Linear(64, 64, bias=False)
+    net = nn.parallel.{way}(model, mesh)
+    optimizer = nn.optim.SGD(nn.state.get_parameters(model), lr=0.1)
+    with Tensor.train():
+        for _ in range(2):
+            optimizer.zero_grad()
+            net(Tensor.ones(16, 64)).square().mean().backward()
+            optimizer.step()
+    print("parameters", model.weight.local().numel())
+"""
+
+
+def plan(tmp_path, ranks, way):
+    path = tmp_path / "program.py"
+    path.write_text(textwrap.dedent(PROGRAM).format(ranks=ranks, way=way))
+    code = (
+        "import argparse, sys; from weft_mpi import plan; parser = argparse.ArgumentParser(); "
+        "plan.add_arguments(parser); plan.run(parser.parse_args(sys.argv[1:]))"
+    )
+    options = ["--ranks", str(ranks), "--link", "1GB/s,10us", "--trace", str(tmp_path / "t.json")]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *options, str(path)],
+        env=os.environ | {"WEFT_DEVICE": "REF"}, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+    return done.stdout, [event for event in events if event["tid"] == "exchanges"]
+
+
+def test_a_rank_of_data_parallel_training_reduces_its_gradients(tmp_path):
+    text, exchanges = plan(tmp_path, 8, "DataParallel")
+    assert "rank 0 of 8" in text and "parameters 4096" in text
+    assert [event["name"] for event in exchanges] == ["allreduce of 16384 bytes among 8"] * 2
+    seconds = 3 * (10e-6 + 16384 / 1e9)
+    assert exchanges[0]["dur"] == pytest.approx(seconds * 1e6)
+    assert exchanges[0]["args"]["sent bytes"] == 2 * 7 / 8 * 16384
+
+
+def test_a_rank_of_fsdp_holds_a_part_of_the_parameters(tmp_path):
+    text, exchanges = plan(tmp_path, 8, "FullySharded")
+    assert "parameters 512" in text
+    kinds = [event["name"].split()[0] for event in exchanges]
+    assert kinds.count("reduce_scatter") == 2 and "allgather" in kinds
