@@ -5,6 +5,10 @@ round in turn, and writes the least times to benchmarks/overhead.md.
 
 record       one lazy operation on a tensor, until its node is there
 a + b        sixteen numbers, recorded and computed, again and again
+a * s        the same by a Python number that is another one each time
+sum          float((a * 2).sum()) of sixteen numbers
+x[i]         a row of a matrix by an int that counts up, times two
+chain        twenty operations by numbers on 1,000 elements
 step         a training step of the demo's network (see peers.py), recorded and run again
 kernels      of that, the time in kernels
 captured     the same step where the peer replays it without recording
@@ -24,6 +28,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -36,7 +41,18 @@ import run
 
 HERE = Path(__file__).resolve().parent
 RECORDED = 2000
-CASES = ("record", "a + b", "step", "kernels", "captured", "ResNet-50")
+CASES = (
+    "record",
+    "a + b",
+    "a * s",
+    "sum",
+    "x[i]",
+    "chain",
+    "step",
+    "kernels",
+    "captured",
+    "ResNet-50",
+)
 Jobs = dict[str, Callable[[], float]]
 
 
@@ -74,6 +90,42 @@ def _record(tensor: Any) -> Callable[[], float]:
     return run
 
 
+def _counted(job: Callable[[int], Any]) -> Callable[[], float]:
+    """A job that is given a number that counts up, of which a hundred make one time."""
+    counter = count()
+
+    def run() -> float:
+        began = process_time()
+        for _ in range(100):
+            job(next(counter))
+        return (process_time() - began) / 100
+
+    return run
+
+
+def _eager(a: Any, b: Any, matrix: Any, row: Any, computed: Callable[[Any], Any]) -> Jobs:
+    """Small operations outside of any capture. computed: makes sure that a value is."""
+
+    def chain(_: int) -> None:
+        y = row
+        for _ in range(10):
+            y = y * 1.01 + 0.1
+        computed(y)
+
+    return {
+        "a + b": _counted(lambda i: computed(a + b)),
+        "a * s": _counted(lambda i: computed(a * (i / 7 + 2))),
+        "sum": _counted(lambda i: float((a * 2).sum())),
+        "x[i]": _counted(lambda i: computed(matrix[i % 100] * 2)),
+        "chain": _counted(chain),
+    }
+
+
+def _arrays() -> list[Any]:
+    return [peers.vector(16, 1), peers.vector(16, 2), peers.vector(700, 3).reshape(100, 7),
+            peers.vector(1000, 4)]  # fmt: skip
+
+
 def _rescheduled(tensor: Any, schedule: Callable[[Any], Any]) -> Callable[[], float]:
     def run() -> float:
         graph = networks.resnet50(tensor)
@@ -90,8 +142,8 @@ def weft() -> Jobs:
     from weft.engine import stats
 
     peer = peers.Weft()
-    a, b = (peer.own(peers.vector(16, seed)) for seed in (1, 2))
     step = peer.training()
+    arrays = [Tensor(array).realize() for array in _arrays()]
 
     def kernels() -> float:
         stats.timing = True
@@ -101,7 +153,7 @@ def weft() -> Jobs:
         return stats.seconds - before
 
     return {
-        "record": _record(Tensor), "a + b": timed(lambda: (a + b).realize()),
+        "record": _record(Tensor), **_eager(*arrays, Tensor.realize),
         "step": timed(step), "kernels": kernels,
         "ResNet-50": _rescheduled(Tensor, lambda graph: graph.schedule_with_vars()),
     }  # fmt: skip
@@ -143,11 +195,18 @@ def _linear(graph: Any) -> Any:
 def torch() -> Jobs:
     """Computes at once: there is nothing to record or to schedule."""
     peer = peers.Torch()
-    a, b = (peer.torch.from_numpy(peers.vector(16, seed)) for seed in (1, 2))
-    return {"a + b": timed(lambda: a + b), "step": timed(peer.training())}
+    arrays = [peer.torch.from_numpy(array) for array in _arrays()]
+    return {**_eager(*arrays, lambda value: value), "step": timed(peer.training())}
 
 
-PEERS: dict[str, Callable[[], Jobs]] = {"weft": weft, "PyTorch": torch, "tinygrad": tinygrad}
+def numpy() -> Jobs:
+    """Computes at once, without gradients."""
+    return _eager(*_arrays(), lambda value: value)
+
+
+PEERS: dict[str, Callable[[], Jobs]] = {
+    "weft": weft, "PyTorch": torch, "NumPy": numpy, "tinygrad": tinygrad,
+}  # fmt: skip
 
 
 def serve(name: str) -> None:
