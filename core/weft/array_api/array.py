@@ -84,11 +84,13 @@ class Array(Tensor):
         return self.assign(self // x)
 
     def _rounded_down(self, other: Any) -> Any:
-        """The quotient rounded down; a zero has the sign of the quotient."""
+        """The quotient rounded down; of infinities the quotient itself, and zeros have its sign."""
         whole = self._floor_divide(other)
         if not dtypes.is_float(whole.dtype):
             return whole
-        return (whole == 0).where((self / other).trunc() * 0, whole)
+        quotient = self / other
+        infinite = self.isinf() | other.isinf()
+        return infinite.where(quotient, (whole == 0).where(quotient.trunc() * 0, whole))
 
     def __mod__(self, x: Any) -> Self:
         return self._remainder(x)

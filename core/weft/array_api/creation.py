@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from weft.array_api.array import Array, as_array
@@ -50,7 +51,14 @@ def asarray(
     if copy is False:
         made = Array.from_dlpack(obj, copy=False)
         return _of_array(made, kind, device, False)
+    if _is_negative_nan(obj):
+        return Array([obj], dtype=kind, device=device).reshape(())
     return Array(obj, dtype=kind, device=device)
+
+
+def _is_negative_nan(number: Any) -> bool:
+    """Whether this is a NaN with a sign, which constants do not keep."""
+    return isinstance(number, float) and number != number and math.copysign(1.0, number) < 0
 
 
 def _of_array(x: Array, kind: DType | None, device: Any, copy: bool | None) -> Array:
@@ -98,6 +106,8 @@ def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
     """`fill_value` everywhere, in the dtype of its kind unless one is given."""
+    if _is_negative_nan(fill_value):
+        fill_value = asarray(fill_value, dtype=dtype, device=device)
     return Array.full(_extents(shape), fill_value, dtype=dtype, device=device)
 
 

@@ -261,8 +261,14 @@ isnan = _unary("isnan", "Whether NaN.")
 
 # ---- complex numbers -----------------------------------------------------------------------------
 
-real = _unary("real", "The real part, a view.", lambda x: x.real)
-conj = _unary("conj", "The complex conjugate; of real numbers x itself.")
+real = _unary(
+    "real", "The real part, a view; of real numbers x itself.",
+    lambda x: x.real if x.is_complex() else x,
+)  # fmt: skip
+conj = _unary(
+    "conj", "The complex conjugate; of real numbers x itself.",
+    lambda x: x.conj() if x.is_complex() else x,
+)  # fmt: skip
 
 
 def imag(x: Array, /) -> Array:

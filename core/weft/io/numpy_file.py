@@ -23,8 +23,8 @@ _LONGEST_HEADER = 10_000  # NumPy's own limit: longer literals could exhaust the
 
 _DTYPES = {
     "|b1": "bool", "|i1": "int8", "|u1": "uint8", "<f2": "float16", "<f4": "float32",
-    "<f8": "float64", "<i2": "int16", "<i4": "int32", "<i8": "int64", "<u2": "uint16",
-    "<u4": "uint32", "<u8": "uint64",
+    "<f8": "float64", "<c8": "complex64", "<c16": "complex128", "<i2": "int16", "<i4": "int32",
+    "<i8": "int64", "<u2": "uint16", "<u4": "uint32", "<u8": "uint64",
 }  # fmt: skip
 
 

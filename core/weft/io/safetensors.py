@@ -24,6 +24,7 @@ from weft.io.safetensors_header import (
 )
 from weft.io.windows import Source, called, from_bytes, opened, read, window
 from weft.tensor import Tensor
+from weft.tensor.complex import view_as_real
 
 
 def safe_load_metadata(source: Source) -> Header:
@@ -125,4 +126,5 @@ def _window(everything: Tensor, header: Header, entry: Entry, device: str | None
 
 def _as_bytes(tensor: Tensor) -> Tensor:
     """The values row by row as uint8 of shape (n,); no kernel when they already lie that way."""
-    return tensor.detach().contiguous().reshape(-1).bitcast(dtypes.uint8)
+    whole = view_as_real(tensor) if tensor.is_complex() else tensor
+    return whole.detach().contiguous().reshape(-1).bitcast(dtypes.uint8)

@@ -46,6 +46,7 @@ DTYPE_OF_NAME: dict[str, DType] = {
     "BF16": dtypes.bfloat16,
     "F32": dtypes.float32,
     "F64": dtypes.float64,
+    "C64": dtypes.complex64,
 }
 NAME_OF_DTYPE: dict[DType, str] = {dtype: name for name, dtype in DTYPE_OF_NAME.items()}
 

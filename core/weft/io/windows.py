@@ -18,6 +18,7 @@ from weft.base.interrupts import let_through
 from weft.base.sequences import prod
 from weft.device import registry
 from weft.tensor import Tensor
+from weft.tensor.complex import view_as_complex
 
 Source = str | PathLike[str] | Tensor
 
@@ -109,6 +110,9 @@ def window(
             because="the file was cut short, or its table of contents is damaged",
             try_="get the file again and compare its size",
         )
+    if dtype.is_complex:
+        parts = window(everything, begin, dtypes.real_dtype(dtype), (*shape, 2), device)
+        return view_as_complex(parts)
     part = everything[begin:end]
     if begin % dtype.itemsize:
         part = part.to(device or registry.canonical())

@@ -284,7 +284,8 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
         >>> x.tolist()
         [2, 3]
         """
-        if not lst and do_update_stats and isinstance(self, TensorBase):
+        plain = isinstance(self, TensorBase) and self._interleaved is None
+        if not lst and do_update_stats and plain:
             realize.realize_tensors((self,))
             return self
         with nullcontext() if do_update_stats else stats.paused():
@@ -451,9 +452,9 @@ def _all_tensors(what: str, first: Tensor, rest: tuple[Any, ...]) -> tuple[Tenso
                 because=f"that is {kind_of(each)}",
                 try_=f"Tensor.{what}(*tensors) for a list of them" if several else None,
             )
-    if any(each._interleaved is not None for each in rest):
-        rest = tuple(each if each._interleaved is None else each._interleaved for each in rest)
-    return (first, *rest)
+    return tuple(
+        each if each._interleaved is None else each._interleaved for each in (first, *rest)
+    )
 
 
 class _Training:

@@ -1,6 +1,7 @@
 """Making arrays."""
 
 import array
+import math
 
 import numpy as np
 import pytest
@@ -104,3 +105,9 @@ def test_only_arrays_are_taken_as_patterns():
     for function in (xp.empty_like, xp.zeros_like, xp.ones_like, xp.meshgrid, xp.imag):
         with pytest.raises(DTypeError, match="a list is no array"):
             function([1, 2])
+
+
+def test_the_sign_of_nan():
+    for made in (xp.asarray(-math.nan), xp.full((2,), -math.nan), xp.asarray([-math.nan])):
+        assert xp.all(xp.signbit(made)) and xp.all(xp.isnan(made))
+    assert not xp.signbit(xp.asarray(math.nan))

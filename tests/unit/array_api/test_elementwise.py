@@ -138,3 +138,17 @@ def test_every_number_is_real():
         xp.imag(x)
     with pytest.raises(DTypeError):
         xp.signbit(xp.asarray(1))
+
+
+@pytest.mark.parametrize("a, b, expected", [
+    (math.inf, 2.0, math.inf), (math.inf, -2.0, -math.inf), (-math.inf, 2.0, -math.inf),
+    (-math.inf, -2.0, math.inf), (2.0, math.inf, 0.0), (2.0, -math.inf, -0.0),
+    (-2.0, math.inf, -0.0), (-2.0, -math.inf, 0.0), (math.inf, math.inf, math.nan),
+    (0.0, -math.inf, -0.0), (-7.0, 2.0, -4.0), (math.inf, 0.0, math.inf),
+])  # fmt: skip
+def test_floor_divide_at_infinities(a, b, expected):
+    x, y = xp.asarray([a]), xp.asarray([b])
+    for found in (xp.floor_divide(x, y), x // y, a // y, x // b):
+        value = found.item()
+        assert value == expected or (math.isnan(value) and math.isnan(expected))
+        assert math.isnan(expected) or math.copysign(1, value) == math.copysign(1, expected)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import weft
+import weft.io
 from weft import Tensor, dtypes, jit
 from weft.base.errors import DTypeError, ExchangeError, GradientError, IndexingError
 from weft.tensor.complex import ComplexTensor, conversion, creation, inherited, movement
@@ -341,3 +342,13 @@ def test_functions_of_weft():
     assert close(weft.exp(z), np.exp(Z)) and close(weft.sum(z), np.asarray(Z.sum()))
     with pytest.raises(DTypeError):
         weft.floor(z)
+
+
+def test_files(tmp_path):
+    z = Tensor(Z)
+    weft.io.safe_save({"z": z, "x": z.real}, tmp_path / "z.safetensors")
+    loaded = weft.io.safe_load(tmp_path / "z.safetensors")
+    assert loaded["z"].dtype is dtypes.complex64 and np.array_equal(loaded["z"].numpy(), Z)
+    for dtype in (np.complex64, np.complex128):
+        np.save(tmp_path / "z.npy", Z.astype(dtype))
+        assert np.array_equal(weft.io.npy_load(tmp_path / "z.npy").numpy(), Z.astype(dtype))
