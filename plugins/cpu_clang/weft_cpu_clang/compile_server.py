@@ -24,6 +24,7 @@ import struct
 import subprocess
 import time
 import weakref
+from collections.abc import Callable
 
 from weft.plugin import CompileError, DiskCache, let_through
 from weft_cpu_clang.process import PROBE_SECONDS, run_with_messages
@@ -36,7 +37,7 @@ _IDLE = 2
 _PATIENCE = 20.0
 """Seconds until a server is ended that does not answer."""
 _FAILURES = 4
-"""Servers that fail until a process starts no more."""
+"""Sources that a server fails to compile, and a run compiles, until a process starts no more."""
 _CHUNK = 1 << 20
 
 _running: set[_Server] = set()
@@ -57,20 +58,29 @@ class CompileServers:
         self._command: tuple[str, ...] | None = None
         weakref.finalize(self, _end_all, self._idle)
 
-    def compile(self, source: str) -> bytes | None:
-        """The object of a source. None: a run of the compiler must be used."""
+    def compile(self, source: str, run: Callable[[], bytes]) -> bytes:
+        """The object of a source.
+
+        :param run: compiles it by a run of the compiler.
+        :raises CompileError: what `run` raises.
+        """
         if self._is_first:
             self._is_first = False
-            return None
+            return run()
         if self._failed >= _FAILURES or (server := self._take()) is None:
-            return None
+            return run()
+        if (answer := self._answer(server, source.encode())) is None:
+            answer = run()
+            self._failed += 1  # and it was not the source
+        return answer
+
+    def _answer(self, server: _Server, source: bytes) -> bytes | None:
+        """What a server gives, which is idle then, or ended."""
         try:
-            answer = server.compile(source.encode())
+            answer = server.compile(source)
         except BaseException:
             server.end()
             raise
-        if answer is None:
-            self._failed += 1
         if answer is None or not server.has_inputs or len(self._idle) >= _IDLE:
             server.end()
         else:

@@ -104,10 +104,8 @@ class ClangCompiler:
             from weft_cpu_clang.compile_server import CompileServers
 
             self._servers = CompileServers(self.toolchain, FLAGS)
-        made = self._servers.compile(source)
-        if made is None:
-            arguments = (*self.toolchain.arguments, *FLAGS, "-c", "-x", "c", "-", "-o", "-")
-            made = self._run(arguments, source)
+        arguments = (*self.toolchain.arguments, *FLAGS, "-c", "-x", "c", "-", "-o", "-")
+        made = self._servers.compile(source, lambda: self._run(arguments, source))
         return separated(made, endings)
 
     def _link(self, source: str, name: str) -> bytes:

@@ -36,10 +36,27 @@ def toolchain(bench):
     return found
 
 
+def by_run():
+    """What is given where a run of the compiler is used."""
+    return b"by a run"
+
+
+def refused():
+    raise CompileError("no")
+
+
+class Servers(CompileServers):
+    """`by_server` is what a server gives, None where there is a run."""
+
+    def by_server(self, source, run=by_run):
+        answer = self.compile(source, run)
+        return None if answer == by_run() else answer
+
+
 @pytest.fixture
 def servers(toolchain):
-    made = CompileServers(toolchain, FLAGS)
-    assert made.compile(SOURCE % 0) is None  # the first one of a process starts none
+    made = Servers(toolchain, FLAGS)
+    assert made.by_server(SOURCE % 0) is None  # the first one of a process starts none
     yield made
     compile_server._end_all(made._idle)
 
@@ -48,10 +65,10 @@ def test_objects_are_those_of_single_runs(servers, toolchain):
     first = compile_server._SOURCES - 3
     used = set()
     for number in range(first):
-        assert servers.compile(SOURCE % number)
+        assert servers.by_server(SOURCE % number)
         used |= {server._process.pid for server in servers._idle}
     for source in (SOURCE % 1, TABLE, LONG, SOURCE % 2, TABLE):
-        made = servers.compile(source)
+        made = servers.by_server(source)
         used |= {server._process.pid for server in servers._idle}
         assert made is not None and separated(made) == separated(one_run(toolchain, source))
     assert len(used) == 2  # the first one until its inputs were used
@@ -68,39 +85,43 @@ def test_an_error_is_that_of_a_run(toolchain, source):
 
 
 def test_a_server_that_was_killed_is_replaced(servers):
-    assert servers.compile(SOURCE % 1)
+    assert servers.by_server(SOURCE % 1)
     servers._idle[0]._process.kill()
     servers._idle[0]._process.wait()
-    assert servers.compile(SOURCE % 2) is None and not servers._idle
-    assert servers.compile(SOURCE % 2)
+    assert servers.by_server(SOURCE % 2) is None and not servers._idle
+    assert servers.by_server(SOURCE % 2)
 
 
 def test_a_server_that_does_not_answer_is_ended(servers, monkeypatch):
-    assert servers.compile(SOURCE % 1)
+    assert servers.by_server(SOURCE % 1)
     process = servers._idle[0]._process
     os.kill(process.pid, signal.SIGSTOP)
     monkeypatch.setattr(compile_server, "_PATIENCE", 0.05)
-    assert servers.compile(SOURCE % 2) is None
+    assert servers.by_server(SOURCE % 2) is None
     assert process.returncode == -signal.SIGKILL
 
 
 def test_few_failures_end_the_use_of_servers(servers):
     for _ in range(compile_server._FAILURES):
-        assert servers.compile("void f(") is None
-    assert servers.compile(SOURCE % 1) is None and not servers._idle
+        with pytest.raises(CompileError):
+            servers.by_server("void f(", refused)
+    assert servers.by_server(SOURCE % 1)  # the sources were wrong
+    for _ in range(compile_server._FAILURES):
+        assert servers.by_server("void f(") is None
+    assert servers.by_server(SOURCE % 1) is None and not servers._idle
 
 
 def test_no_files_stay_open(servers, toolchain):
     gc.collect()  # what other tests left
-    assert servers.compile(SOURCE % 1)
+    assert servers.by_server(SOURCE % 1)
     compile_server._end_all(servers._idle)
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(3):
-        assert servers.compile(SOURCE % 1)
+        assert servers.by_server(SOURCE % 1)
         compile_server._end_all(servers._idle)
     assert len(os.listdir("/proc/self/fd")) == before
-    other = CompileServers(toolchain, FLAGS)
-    assert other.compile(SOURCE % 1) is None and other.compile(SOURCE % 1)
+    other = Servers(toolchain, FLAGS)
+    assert other.by_server(SOURCE % 1) is None and other.by_server(SOURCE % 1)
     del other
     gc.collect()
     assert len(os.listdir("/proc/self/fd")) == before
@@ -116,7 +137,7 @@ def test_where_no_file_can_be_opened_none_starts(servers, monkeypatch):
         return made[-1]
 
     monkeypatch.setattr(compile_server.os, "pipe", few)
-    assert servers.compile(SOURCE % 1) is None
+    assert servers.by_server(SOURCE % 1) is None
     for file in sum(made, ()):
         with pytest.raises(OSError):
             os.fstat(file)
@@ -127,7 +148,7 @@ def test_threads_have_a_server_each(servers, toolchain):
     made = {}
 
     def work(number):
-        made[number] = [servers.compile(SOURCE % number) for _ in range(3)]
+        made[number] = [servers.by_server(SOURCE % number) for _ in range(3)]
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
     for thread in threads:
@@ -140,7 +161,7 @@ def test_threads_have_a_server_each(servers, toolchain):
 
 
 def test_a_forked_child_leaves_the_servers_to_its_parent(servers):
-    assert servers.compile(SOURCE % 1)
+    assert servers.by_server(SOURCE % 1)
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -150,7 +171,7 @@ def test_a_forked_child_leaves_the_servers_to_its_parent(servers):
         finally:
             os._exit(int(bool(compile_server._running)))
     os.close(reader)
-    assert servers.compile(SOURCE % 2) and servers._idle
+    assert servers.by_server(SOURCE % 2) and servers._idle
     os.close(writer)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
@@ -160,8 +181,8 @@ import os, signal
 from weft_cpu_clang.compile_server import CompileServers
 from weft_cpu_clang.toolchain import find_toolchain
 servers = CompileServers(find_toolchain())
-servers.compile("void f(void) {}")
-assert servers.compile("void f(void) {}")
+for _ in range(2):
+    servers.compile("void f(void) {}", lambda: b"")
 print(servers._idle[0]._process.pid, flush=True)
 
 """
@@ -192,5 +213,5 @@ def test_a_command_that_is_no_clang_has_none(toolchain, tmp_path, monkeypatch):
     script.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
     script.chmod(0o755)
     wrapped = dataclasses.replace(toolchain, command=(str(script),))
-    servers = CompileServers(wrapped, FLAGS)
-    assert [servers.compile(SOURCE % 1) for _ in range(3)] == [None] * 3
+    servers = Servers(wrapped, FLAGS)
+    assert [servers.by_server(SOURCE % 1) for _ in range(3)] == [None] * 3

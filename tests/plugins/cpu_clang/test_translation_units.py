@@ -51,7 +51,7 @@ def started(monkeypatch):
         start(self, arguments, *rest, **named)
 
     monkeypatch.setattr(subprocess.Popen, "__init__", counted)
-    monkeypatch.setattr(CompileServers, "compile", lambda self, source: None)
+    monkeypatch.setattr(CompileServers, "compile", lambda self, source, run: run())
     return found
 
 
