@@ -83,6 +83,7 @@ class MixinMethods:
     _as_constant = _made_0
     @classmethod
     def _as_tensor(cls, *args: Any, **kwargs: Any) -> Self: ...
+    _at = _made_6
     _at_its_values = _made_6
     _become = _made_6
     _binary = _made_6
@@ -360,7 +361,9 @@ class MixinMethods:
     dsplit = _made_6
     @property
     def dtype(self) -> DType: ...
+    eig = _made_6
     eigh = _made_6
+    eigvalsh = _made_0
     @classmethod
     def einsum(cls, *args: Any, **kwargs: Any) -> Self: ...
     element_size = _made_4
@@ -537,6 +540,7 @@ class MixinMethods:
     logsumexp = _made_0
     long = _made_0
     lshift = _made_0
+    lstsq = _made_6
     lt = _made_0
     lt_ = _made_6
     @property
@@ -551,6 +555,7 @@ class MixinMethods:
     masked_select = _made_0
     matmul = _made_0
     matrix_power = _made_0
+    matrix_rank = _made_0
     max = _made_0
     max_pool2d = _made_6
     max_unpool2d = _made_0
@@ -617,6 +622,7 @@ class MixinMethods:
     pairwise_distance = _made_0
     permute = _made_0
     permute_dims = _made_0
+    pinv = _made_0
     pixel_shuffle = _made_0
     pixel_unshuffle = _made_0
     poisson_nll_loss = _made_0
@@ -739,6 +745,7 @@ class MixinMethods:
     subtract_ = _made_6
     sum = _made_0
     svd = _made_6
+    svdvals = _made_0
     swapaxes = _made_0
     swapdims = _made_0
     swish = _made_0
