@@ -16,7 +16,7 @@ from torch.fx.passes.operator_support import OperatorSupportBase
 
 from weft.torch.compiled_graph import CompiledGraph
 from weft.torch.errors import UnsupportedOperatorsWarning
-from weft.torch.program import is_convertible, unsupported
+from weft.torch.program import branches_of, is_convertible, unsupported
 from weft.torch.registry import Converter
 
 
@@ -25,7 +25,9 @@ class _Support(OperatorSupportBase):
         self._converters = converters
 
     def is_node_supported(self, submodules: Mapping[str, nn.Module], node: Node) -> bool:
-        return node.op == "call_function" and is_convertible(node, self._converters, traced=True)
+        if node.op != "call_function" or branches_of(node):  # a part takes no graphs as inputs
+            return False
+        return is_convertible(node, self._converters, traced=True)
 
 
 class _Compiled(nn.Module):

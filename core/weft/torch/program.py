@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -20,9 +21,10 @@ from weft.base.dtype import DType
 from weft.tensor import Tensor
 from weft.torch.dtypes import from_torch_dtype, is_supported
 from weft.torch.errors import UnsupportedOperators
+from weft.torch.exchange import from_torch_tensor
 from weft.torch.operators import register_all
 from weft.torch.operators.random_numbers import RANDOM
-from weft.torch.registry import Converter, find, name_of
+from weft.torch.registry import Converter, converter, find, name_of
 
 PLACEMENT = frozenset(
     ("device", "layout", "pin_memory", "memory_format", "non_blocking", "implicit", "generator")
@@ -43,6 +45,9 @@ _READS_VALUES = frozenset(("aten::nonzero", "aten::_local_scalar_dense", "aten::
 
 _SCALAR_MODULES = frozenset(("_operator", "math", "torch", "torch.fx.experimental.sym_node"))
 """Modules of functions of symbolic sizes."""
+
+
+_COND = "torch.ops.higher_order::cond"
 
 
 class Value(NamedTuple):
@@ -89,9 +94,21 @@ class Program:
         nodes = _live_nodes(graph_module)
         inputs = [node for node in nodes if node.op == "placeholder"]
         stored = [node for node in nodes if node.op == "get_attr"]
+        self._branches: dict[Node, Branch] = {}
+        for node in tuple(stored):
+            attribute = _attribute(graph_module, str(node.target))
+            if isinstance(attribute, GraphModule):
+                stored.remove(node)
+                self._branches[node] = branch = Branch(attribute, converters)
+                self.is_random |= branch.is_random
         self.constants = [_attribute(graph_module, str(node.target)) for node in stored]
         self._places = {node: place for place, node in enumerate((*stored, *inputs))}
-        last_use = {used: node for node in nodes for used in node.all_input_nodes}
+        last_use = {
+            used: node
+            for node in nodes
+            for used in node.all_input_nodes
+            if used not in self._branches
+        }
         dead: dict[Node, list[int]] = {}
         for node in nodes:
             if node.op == "call_function":
@@ -125,7 +142,8 @@ class Program:
     def _template(self, argument: Any) -> Any:
         """Return an argument with values in place of nodes, and dtypes of weft."""
         if isinstance(argument, Node):
-            return Value(self._places[argument])
+            branch = self._branches.get(argument)
+            return Value(self._places[argument]) if branch is None else branch
         if isinstance(argument, (tuple, list)):
             return tuple(map(self._template, argument))
         if isinstance(argument, slice):
@@ -165,6 +183,36 @@ class Program:
             )
             for s in self._steps
         ]  # fmt: skip
+
+
+class Branch:
+    """A graph inside of a graph: one of the two functions of `torch.cond`."""
+
+    def __init__(
+        self, graph_module: GraphModule, converters: Mapping[str, Converter] | None = None
+    ) -> None:
+        self._program = Program(graph_module, converters)
+        output = next(n for n in graph_module.graph.nodes if n.op == "output").args[0]
+        self._program.set_outputs(cast(Iterable[Any], output))
+        self.is_random = self._program.is_random
+
+    @cached_property
+    def _constants(self) -> tuple[Tensor, ...]:
+        """Its tensors, taken at the first call: PyTorch compiles without values."""
+        return tuple(map(from_torch_tensor, self._program.constants))
+
+    def __call__(self, operands: Sequence[Any]) -> list[Any]:
+        """Return the outputs for these operands."""
+        return self._program([*self._constants, *operands])
+
+
+@converter(_COND)
+def cond(predicate: Any, on_true: Branch, on_false: Branch, operands: Sequence[Any] = ()) -> Any:
+    """Return the results of one of two graphs. Both are computed where a tensor decides."""
+    if not isinstance(predicate, Tensor):
+        return (on_true if predicate else on_false)(operands)
+    pairs = zip(on_true(operands), on_false(operands), strict=True)
+    return [predicate.where(yes, no) if isinstance(yes, Tensor) else yes for yes, no in pairs]
 
 
 def _nothing(*args: Any, **kwargs: Any) -> None:
@@ -237,7 +285,12 @@ def unsupported(
         if node.op in ("call_module", "call_method"):
             missing.add(f"{node.op}::{node.target}")
         elif node.op == "call_function" and not is_convertible(node, converters, traced):
-            missing.add(name_of(node.target))
+            inner = {
+                name
+                for branch in branches_of(node)
+                for name in unsupported(branch.graph.nodes, converters, traced)
+            }
+            missing |= inner or {name_of(node.target)}
     return sorted(missing)
 
 
@@ -252,9 +305,24 @@ def is_convertible(
     target, name = node.target, name_of(node.target)
     if traced and (name in _READS_VALUES or _reads_mask(node, name)):
         return False
+    if name == _COND:
+        return all(
+            is_convertible(inner, converters, traced)
+            for branch in branches_of(node)
+            for inner in branch.graph.nodes
+            if inner.op == "call_function"
+        )
     if name in _CHECKS or find(target, converters) is not None:
         return True
     return target is operator.getitem or _is_function_of_sizes(target)
+
+
+def branches_of(node: Node) -> list[GraphModule]:
+    """Return the graphs that a node calls: the two of `torch.cond`; none for other operators."""
+    if name_of(node.target) != _COND:
+        return []
+    owner = cast(GraphModule, node.graph.owning_module)
+    return [_attribute(owner, str(cast(Node, each).target)) for each in node.args[1:3]]
 
 
 def _is_function_of_sizes(target: Any) -> bool:
