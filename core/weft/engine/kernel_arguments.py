@@ -47,7 +47,7 @@ sizes. Sizes of long kernels stay constants, since loops of known extents are fa
 _MOST_SEEN = 16
 _MOST_GENERAL = 16
 _MOST_SKELETONS = 1 << 12
-_CLASSES = (1 << 10, 1 << 16, 1 << 22, (1 << 31) - 1)
+_CLASSES = (1 << 10, (1 << 16) - 1, 1 << 22, (1 << 31) - 1)
 _ALIGNED = 64
 _STAY = frozenset({-1, 0, 1})
 _DIVISIONS = frozenset({Ops.IDIV, Ops.MOD})
