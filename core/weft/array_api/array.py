@@ -160,7 +160,8 @@ def as_array(x: Any, like: Tensor | None = None) -> Array:
         return x._as_kind(Array)
     if like is not None and isinstance(x, (bool, int, float, complex)):
         kind = promote_with_scalar(like.dtype, x)
-        return Array.full((), x, dtype=kind, device=like.device)
+        number: Any = x
+        return Array.full((), number, dtype=kind, device=like.device)
     raise DTypeError(
         f"a {type(x).__name__} is no array",
         asked=f"an array function of {shown(x)}",

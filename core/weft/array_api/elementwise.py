@@ -98,7 +98,8 @@ remainder = _binary("remainder", "Remainder with the sign of the divisor.", oper
 def pow(x1: Any, x2: Any, /) -> Array:
     """x1 to the power x2."""
     if isinstance(x2, (int, float, complex)):
-        return as_array(x1) ** x2
+        exponent: Any = x2
+        return as_array(x1) ** exponent
     a, b = both(x1, x2)
     return a**b
 

@@ -52,8 +52,8 @@ class DType:
     fmt: str | None
     count: int
     base: DType
-    min: bool | int | float | complex
-    max: bool | int | float | complex
+    min: bool | int | float
+    max: bool | int | float
     _scalar: DType
     _vectors: dict[int, DType]
 
@@ -78,12 +78,13 @@ class DType:
     @property
     def is_signed(self) -> bool:
         """Whether the elements may be below 0, by the name of PyTorch."""
-        return self.is_complex or bool(self._scalar.min < 0)  # type: ignore[operator]
+        return self.is_complex or bool(self._scalar.min < 0)
 
     @property
     def is_complex(self) -> bool:
         """Whether the elements are complex numbers, by the name of PyTorch."""
-        return isinstance(self._scalar.max, complex)
+        limit: object = self._scalar.max
+        return isinstance(limit, complex)
 
     def scalar(self) -> DType:
         """The dtype of one lane."""

@@ -24,6 +24,7 @@ from weft.tensor.complex.parts import Parts, lane
 from weft.tensor.ops.parameter_aliases import spelled_as_elsewhere
 from weft.tensor.protocol import TensorBase
 from weft.tensor.tensor import Tensor
+from weft.uop import UOp
 
 _allocate = object.__new__
 _NUMBERS = (bool, int, float, complex)
@@ -163,11 +164,15 @@ class ComplexTensor(Tensor):
             return self._interleaved.is_leaf
 
     @property
-    def uop(self) -> Any:
+    def uop(self) -> UOp:
         """The node of the interleaved numbers, with a last axis of 2."""
         return self._interleaved.uop
 
-    lazydata = uop  # type: ignore[assignment]
+    @uop.setter
+    def uop(self, node: UOp) -> None:
+        self._interleaved.uop = node
+
+    lazydata = uop
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -242,7 +247,9 @@ class ComplexTensor(Tensor):
             )
         return self._over(self._interleaved.cast(dtypes.real_dtype(target)))
 
-    type = cast
+    def type(self, dtype: Any = None) -> Any:
+        """`cast`."""
+        return self.cast(self.dtype if dtype is None else dtype)
 
     # ---- whole values ---------------------------------------------------------------------------
 

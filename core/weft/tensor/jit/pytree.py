@@ -129,7 +129,8 @@ def unflatten(tree: Any, known: Sequence[TensorBase], new: Sequence[TensorBase])
     items = [unflatten(item, known, new) for item in tree.items]
     of = make = tree.kind
     if issubclass(of, TensorBase):
-        return of._over(items[0])  # a complex tensor
+        complex_class: Any = of
+        return complex_class._over(items[0])
     if of is tuple or of is list:
         return of(items)
     if issubclass(of, (list, tuple)):

@@ -109,7 +109,8 @@ class CreationMixin(TensorBase):
             value = fill_value if dtype is None else fill_value.cast(dtype)
             return value.reshape((1,) * len(extents))._expanded(extents)  # type: ignore[return-value]
         if isinstance(fill_value, complex) or is_complex(dtype):
-            made = cls._complex_class(complex(fill_value), device=device, dtype=dtype)
+            number: Any = fill_value
+            made = cls._complex_class(complex(number), device=device, dtype=dtype)
             made = made.reshape((1,) * len(extents)).expand(extents)
             return made if requires_grad is None else made.contiguous().requires_grad_()
         if not isinstance(fill_value, (bool, int, float)):

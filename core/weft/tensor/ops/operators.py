@@ -198,13 +198,14 @@ class OperatorsMixin(TensorBase):
             if other.__class__ in _PYTHON_NUMBERS:
                 return None
             other = self._operand(other)
-        if getattr(other, "_interleaved", None) is None:
+        operand: Any = other
+        if getattr(operand, "_interleaved", None) is None:
             return None
         if method in _COMMUTATIVE:
             return getattr(other, method)(self)
         if method in _ORDERED:
             return getattr(other, method)(self, not reverse)
-        raise other._refused(method)
+        raise operand._refused(method)
 
     def _pair(self, other: Any, dtype: DType | None = None) -> tuple[UOp, UOp, TensorBase]:
         """Both operands in one dtype and as ALU nodes take them, and `other` as given or as tensor.
