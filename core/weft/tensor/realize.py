@@ -32,6 +32,7 @@ from weft.tensor.live_tensors import (
     waiting_tensors,
 )
 from weft.tensor.pending_readers import holds_value, protect_readers, protected_graph, sink_of
+from weft.tensor.plan_conditions import is_apart
 from weft.uop import GroupOp, Ops, UOp
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def _compute(pending: Sequence[TensorBase], sink: UOp, order: Mapping[UOp, None]
     writes = _writes(structure)
     first, node = pending[0], pending[0]._uop
     may_repeat = not writes and not is_recorded and len(pending) == 1
-    may_repeat = may_repeat and launch_plans.is_apart(first, waiting)
+    may_repeat = may_repeat and is_apart(first, waiting)
     done: list[ExecItem] | None = [] if writes else None
     try:
         run_schedule(filled.items, filled.values, filled.layout, filled.unneeded, done)
