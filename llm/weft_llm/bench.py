@@ -6,6 +6,7 @@ one call before that is not counted.
 
 from __future__ import annotations
 
+import math
 import random
 import statistics
 import time
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weft_llm.generation import Decoder
+from weft_llm.weights import nbytes, weights_of
 
 
 @dataclass(frozen=True)
@@ -73,12 +75,10 @@ def _rates(call: Callable[[], None], tokens: int, repetitions: int) -> tuple[flo
 
 def table(model: Any, rates: Sequence[Rate]) -> str:
     """The rates as a table in Markdown, as llama-bench prints them."""
-    from weft import nn
-
-    weights = nn.state.get_parameters(model.network)
-    size = sum(each.nbytes() for each in weights) / (1 << 20)
-    count = sum(int(each.numel()) for each in weights) / 1e6
-    device = str(weights[0].device)
+    weights = weights_of(model.network)
+    size = sum(map(nbytes, weights)) / (1 << 20)
+    count = sum(math.prod(each.shape) for each in weights) / 1e6
+    device = model.device
     rows = [
         f"| {model.config.family} | {size:.2f} MiB | {count:.2f} M | {device} | {each.test} | "
         f"{each.mean:.2f} ± {each.deviation:.2f} |"

@@ -9,6 +9,7 @@ from weft import Tensor, nn
 from weft_llm.attention import AttentionPattern, Context
 from weft_llm.configuration import Config, Experts
 from weft_llm.rotary import Rotation
+from weft_llm.weights import Weight, product, values_of
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "silu": lambda x: x.silu(),
@@ -19,18 +20,33 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-def linear(inputs: int, outputs: int, bias: bool = False) -> nn.Linear:
+class Linear(nn.Module):
     """A linear layer whose values are loaded later: zeros that take no memory."""
-    layer = nn.Linear(1, 1, bias)
-    layer.in_features, layer.out_features = inputs, outputs
-    layer.weight = nn.Parameter(Tensor.zeros(outputs, inputs), requires_grad=False)
-    layer.bias = nn.Parameter(Tensor.zeros(outputs), requires_grad=False) if bias else None
-    return layer
+
+    def __init__(self, inputs: int, outputs: int, bias: bool = False) -> None:
+        self.weight: Weight = nn.Parameter(Tensor.zeros(outputs, inputs), requires_grad=False)
+        self.bias = nn.Parameter(Tensor.zeros(outputs), requires_grad=False) if bias else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., outputs) for x (..., inputs)."""
+        return product(x, self.weight, self.bias)
 
 
-def embedding(rows: int, features: int) -> nn.Embedding:
-    """A table whose values are loaded later."""
-    return nn.Embedding.from_pretrained(Tensor.zeros(rows, features))
+linear = Linear
+
+
+class Embedding(nn.Module):
+    """Rows of a table whose values are loaded later."""
+
+    def __init__(self, rows: int, features: int) -> None:
+        self.weight: Weight = nn.Parameter(Tensor.zeros(rows, features), requires_grad=False)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """(..., features) for integers (...)."""
+        return values_of(self.weight)[tokens]
+
+
+embedding = Embedding
 
 
 class Attention(nn.Module):
@@ -118,9 +134,13 @@ class ExpertNetwork(nn.Module):
         self.experts, self.act = experts, ACTIVATIONS[act]
         count, inner = experts.count, experts.intermediate_size
         self.gate = linear(hidden, count)
-        self.gate_exps = nn.Parameter(Tensor.zeros(count, inner, hidden), requires_grad=False)
-        self.up_exps = nn.Parameter(Tensor.zeros(count, inner, hidden), requires_grad=False)
-        self.down_exps = nn.Parameter(Tensor.zeros(count, hidden, inner), requires_grad=False)
+        self.gate_exps: Weight = nn.Parameter(
+            Tensor.zeros(count, inner, hidden), requires_grad=False
+        )
+        self.up_exps = _stacked(count, inner, hidden)
+        self.down_exps: Weight = nn.Parameter(
+            Tensor.zeros(count, hidden, inner), requires_grad=False
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         """The shape of x, (batch, length, hidden)."""
@@ -135,17 +155,23 @@ class ExpertNetwork(nn.Module):
 
     def _gathered(self, rows: Tensor, top: Tensor, chosen: Tensor) -> Tensor:
         wide = rows.reshape(rows.shape[0], 1, -1, 1)
-        inner = self.act(self.gate_exps[chosen] @ wide) * (self.up_exps[chosen] @ wide)
-        return ((self.down_exps[chosen] @ inner).squeeze(-1) * top.unsqueeze(-1)).sum(1)
+        gate, up, down = map(values_of, (self.gate_exps, self.up_exps, self.down_exps))
+        inner = self.act(gate[chosen] @ wide) * (up[chosen] @ wide)
+        return ((down[chosen] @ inner).squeeze(-1) * top.unsqueeze(-1)).sum(1)
 
     def _dense(self, rows: Tensor, top: Tensor, chosen: Tensor) -> Tensor:
         numbers = Tensor.arange(self.experts.count, device=rows.device).reshape(1, 1, -1)
         weights = ((chosen.unsqueeze(-1) == numbers) * top.unsqueeze(-1)).sum(1)
         wide = rows.unsqueeze(0)
-        inner = self.act(wide @ self.gate_exps.transpose(1, 2))
-        inner = inner * (wide @ self.up_exps.transpose(1, 2))
-        outputs = inner @ self.down_exps.transpose(1, 2)
+        gate, up, down = map(values_of, (self.gate_exps, self.up_exps, self.down_exps))
+        inner = self.act(wide @ gate.transpose(1, 2)) * (wide @ up.transpose(1, 2))
+        outputs = inner @ down.transpose(1, 2)
         return (outputs * weights.transpose(0, 1).unsqueeze(-1)).sum(0)
+
+
+def _stacked(*shape: int) -> Weight:
+    """The weights of all experts, which are loaded later."""
+    return nn.Parameter(Tensor.zeros(*shape), requires_grad=False)
 
 
 class Block(nn.Module):
@@ -195,7 +221,8 @@ class Decoder(nn.Module):
                 dim = self.config.rope_dim or self.config.head_dim
                 interleaved = self.config.rope_interleaved
                 rotations[rope] = Rotation(context.positions, rope, dim, interleaved)
-            x = layer(x, context, rotations[rope])
+            # a schedule for each layer: equal ones are found in the cache of schedules
+            x = layer(x, context, rotations[rope]).realize()
         return self.norm(x)
 
     def embed(self, tokens: Tensor) -> Tensor:
@@ -206,6 +233,6 @@ class Decoder(nn.Module):
         """Logits (..., vocabulary) of hidden states (..., hidden)."""
         tied = self.config.tie_word_embeddings
         weight = self.embed_tokens.weight if tied else self.lm_head.weight
-        scores = hidden @ weight.transpose(0, 1)
+        scores = product(hidden, weight)
         cap = self.config.final_logit_softcapping
         return scores if cap is None else (scores / cap).tanh() * cap

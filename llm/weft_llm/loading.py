@@ -10,9 +10,11 @@ from typing import Any
 from weft import Tensor, dtypes, io, nn
 from weft.base.errors import FormatError
 from weft.device import registry
+from weft.quantization import storage_of
 from weft_llm import gguf_model, hugging_face
 from weft_llm.configuration import Config
 from weft_llm.families import FAMILIES
+from weft_llm.weights import BlockWeight, Weight
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,9 @@ def open_source(path: str | Path, device: str | None = None) -> Source:
 def load_network(source: Source, dtype: Any = None) -> nn.Module:
     """The network of a source with its weights in memory.
 
-    dtype: of the weights of linear layers and embeddings; without it that of the file, float32
-    for quantised ones. Raises FormatError for tensors that are missing or have other shapes.
+    dtype: of the weights of linear layers and embeddings; without it that of the file, where
+    quantised ones keep their blocks. Raises FormatError for tensors that are missing or have other
+    shapes.
     """
     network: nn.Module = FAMILIES[source.config.family](source.config)
     own = nn.state.get_state_dict(network)
@@ -63,7 +66,7 @@ def load_network(source: Source, dtype: Any = None) -> nn.Module:
             because=f"the file lacks {', '.join(missing[:5])}" + _more(len(missing) - 5),
             try_="compare the file with the original",
         )
-    loaded = {}
+    weights = {}
     for name, target in own.items():
         saved = source.state[name]
         if tuple(saved.shape) != tuple(target.shape):
@@ -73,14 +76,15 @@ def load_network(source: Source, dtype: Any = None) -> nn.Module:
                 because=f"{name} has {saved.shape}, and {target.shape} is needed",
                 try_="compare the file with the original",
             )
-        loaded[name] = _placed(saved, dtype)
-    Tensor.realize(*loaded.values())
-    for name, value in loaded.items():
-        _put(network, name, nn.Parameter(value, requires_grad=False))
+        weights[name] = _placed(saved, dtype)
+    blocks = [each.data for each in weights.values() if isinstance(each, BlockWeight)]
+    Tensor.realize(*blocks, *(each for each in weights.values() if isinstance(each, Tensor)))
+    for name, weight in weights.items():
+        _put(network, name, weight)
     return network
 
 
-def _put(network: nn.Module, name: str, value: nn.Parameter) -> None:
+def _put(network: nn.Module, name: str, value: Weight) -> None:
     """Set the attribute that a dotted name of the state is about."""
     *path, last = name.split(".")
     place: Any = network
@@ -89,10 +93,14 @@ def _put(network: nn.Module, name: str, value: nn.Parameter) -> None:
     setattr(place, last, value)
 
 
-def _placed(saved: Tensor, dtype: Any) -> Tensor:
-    """The tensor to store; vectors are float32, since norms and biases are few."""
+def _placed(saved: Tensor, dtype: Any) -> Weight:
+    """The weight to store: quantised ones as they are, vectors as float32."""
+    storage = storage_of(saved) if dtype is None else None
+    if storage is not None:
+        return BlockWeight(storage)
     kind = dtypes.float32 if len(saved.shape) == 1 else dtype
-    return (saved if kind is None else saved.cast(kind)).contiguous()
+    stored = (saved if kind is None else saved.cast(kind)).contiguous()
+    return nn.Parameter(stored, requires_grad=False)
 
 
 def _more(count: int) -> str:

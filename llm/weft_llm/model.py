@@ -24,6 +24,7 @@ from weft_llm.kv_cache import WholeSequence
 from weft_llm.loading import Source, load_network, open_source
 from weft_llm.sampling import Sampling
 from weft_llm.tokenizer import Tokenizer, tokenizer_from_folder, tokenizer_from_notes
+from weft_llm.weights import BlockWeight, weights_of
 
 Message = Mapping[str, Any]
 _DEFAULT_CONTEXT = 4096
@@ -52,6 +53,12 @@ class LanguageModel:
             self.check_generates()
             self._decoder = Decoder(self.network, self.context)
         return self._decoder
+
+    @property
+    def device(self) -> str:
+        """The device of the weights."""
+        first = weights_of(self.network)[0]
+        return str((first.data if isinstance(first, BlockWeight) else first).device)
 
     def check_generates(self) -> None:
         """Raise ArgumentError for an encoder, which cannot continue a text."""

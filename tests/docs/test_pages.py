@@ -24,15 +24,17 @@ NOTEBOOKS = sorted(name for name, text in TEXT.items() if "file_format: mystnb" 
 SESSIONS = sorted(name for name, text in TEXT.items() if "```pycon" in text)
 WRITTEN_BY_PROGRAMS = {"glossary.md", "onnx_operators.md", "operations.md", "settings.md"}
 # Tests of their own run the blocks: unit/test_errors.py, architecture/test_devices_page.py,
-# unit/tools/test_plan_files.py, {onnx,pytorch}/test_howto_page.py, unit/export/test_howto_page.py
+# unit/tools/test_plan_files.py, {onnx,pytorch}/test_howto_page.py, unit/export/test_howto_page.py,
+# llm/test_howto_pages.py
 RUN_ELSEWHERE = {
     "errors.md", "howto/write-a-device.md", "howto/compile-for-other-machines.md", "howto/onnx.md",
-    "howto/compile_to_c.md", "howto/pytorch.md",
+    "howto/compile_to_c.md", "howto/pytorch.md", "howto/chat.md", "howto/serve.md",
 }  # fmt: skip
 OUTSIDE = (
     "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md", "examples/README.md",
     "tests/cases/README.md", "tests/hazards/README.md", "tests/helpers/README.md",
 )  # fmt: skip
+OF_OTHERS = {"llm"}  # commands that other distributions add
 LONGEST = 30
 WIDEST = 80  # more does not fit next to the navigation
 
@@ -131,7 +133,7 @@ def test_sentences_outside_of_the_site_are_short(name: str) -> None:
 def test_commands_exist() -> None:
     for name, text in TEXT.items():
         for command in re.findall(r"`weft ([a-z][\w-]+)", text):
-            assert command in COMMANDS, f"{name}: weft {command}"
+            assert command in {*COMMANDS, *OF_OTHERS}, f"{name}: weft {command}"
 
 
 def test_cells_are_python_that_fits_the_page() -> None:

@@ -10,6 +10,7 @@ from weft import Tensor, nn
 from weft_llm.attention import Context
 from weft_llm.configuration import Config
 from weft_llm.layers import ACTIVATIONS, embedding, linear, merged_heads, pattern_of, split_heads
+from weft_llm.weights import values_of
 
 
 class EncoderLayer(nn.Module):
@@ -51,7 +52,7 @@ class Bert(nn.Module):
     def forward(self, tokens: Tensor, context: Context) -> Tensor:
         """Hidden states (batch, length, hidden) of tokens (batch, length)."""
         x = self.word_embeddings(tokens) + self.position_embeddings(context.positions)
-        x = self.embedding_norm(x + self.token_type_embeddings.weight[0])
+        x = self.embedding_norm(x + values_of(self.token_type_embeddings.weight)[0])
         for layer in self.layers:
             x = layer(x, context)
         return x

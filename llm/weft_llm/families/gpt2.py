@@ -9,6 +9,7 @@ from weft import Tensor, nn
 from weft_llm.attention import Context
 from weft_llm.configuration import Config
 from weft_llm.layers import ACTIVATIONS, embedding, linear, merged_heads, pattern_of, split_heads
+from weft_llm.weights import product
 
 
 class Attention(nn.Module):
@@ -71,9 +72,9 @@ class GPT2(nn.Module):
         last = self.config.max_position_embeddings - 1  # padding may lie beyond
         x = self.wte(tokens) + self.wpe(context.positions.minimum(last))
         for block in self.h:
-            x = block(x, context)
+            x = block(x, context).realize()  # see Decoder
         return self.ln_f(x)
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Logits (..., vocabulary) of hidden states (..., hidden)."""
-        return hidden @ self.wte.weight.transpose(0, 1)
+        return product(hidden, self.wte.weight)

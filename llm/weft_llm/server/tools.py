@@ -25,7 +25,9 @@ def find_tool_calls(text: str, names: Sequence[str]) -> tuple[str, list[dict[str
         return text, []
     before, mark, after = text.partition(_MISTRAL)
     found = _calls_in(after if mark else text, names)
-    return (before.strip(), found) if found else (text, [])
+    if not found:
+        return text, []
+    return before.strip() if mark else "", found
 
 
 def _calls_in(text: str, names: Sequence[str]) -> list[dict[str, Any]]:

@@ -1,0 +1,53 @@
+"""Weights in memory: tensors, and block-quantised weights whose bytes alone are kept."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from weft import Tensor, nn
+from weft.quantization import dequantize
+from weft.quantization.dequantization import BlockStorage
+
+
+class BlockWeight:
+    """A block-quantised weight of shape `shape`.
+
+    It keeps the bytes. The expression of the values is made where the weight is used, so that
+    `jit`, which visits what a function reaches, finds one realized tensor and no graph.
+    """
+
+    def __init__(self, storage: BlockStorage) -> None:
+        self.data, self.format, self.shape = storage.data, storage.format.name, storage.shape
+
+    def values(self) -> Tensor:
+        """The values, an expression that kernels compute where they read it."""
+        return dequantize(self.data, self.format, self.shape)
+
+
+Weight: TypeAlias = Tensor | BlockWeight
+
+
+def values_of(weight: Weight) -> Tensor:
+    """The values of a weight as a tensor."""
+    return weight.values() if isinstance(weight, BlockWeight) else weight
+
+
+def product(x: Tensor, weight: Weight, bias: Tensor | None = None) -> Tensor:
+    """x @ weight.T + bias, for x (..., inputs) and a weight (outputs, inputs)."""
+    y = x @ values_of(weight).transpose(0, 1)
+    return y if bias is None else y + bias
+
+
+def weights_of(network: nn.Module) -> list[Weight]:
+    """The weights of all modules of a network."""
+    return [
+        each
+        for module in network.modules()
+        for each in vars(module).values()
+        if isinstance(each, nn.Parameter | BlockWeight)
+    ]
+
+
+def nbytes(weight: Weight) -> int:
+    """Bytes of a weight in memory."""
+    return int((weight.data if isinstance(weight, BlockWeight) else weight).nbytes())
