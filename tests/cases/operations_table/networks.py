@@ -188,8 +188,9 @@ def _whole_again(name: str) -> Callable[..., Any]:
         if name == "svd":
             u, s, v = x.svd()
             return (u * s.unsqueeze(0)) @ v
-        values, vectors = x.eigh()
-        return (vectors * values.unsqueeze(0)) @ vectors.transpose(0, 1)
+        values, vectors = getattr(x, name)()
+        scaled = vectors * values.unsqueeze(0)
+        return scaled @ (vectors.inv() if name == "eig" else vectors.transpose(0, 1))
 
     return call
 
@@ -200,13 +201,18 @@ def algebra(name: str, ours: Any, theirs: Any, inputs: Any = _well, **facts: Any
           **facts})  # fmt: skip
 
 
-for _name in ("inv", "det", "cholesky"):
+for _name in ("inv", "det", "cholesky", "pinv", "eigvalsh"):
     algebra(_name, method(_name), quiet(_decomposed(_name)))
 algebra("logdet", method("logdet"), quiet(lambda np, x: np.linalg.slogdet(x.astype(float))[1]))
 algebra("slogdet", method("slogdet"), quiet(lambda np, x: list(np.linalg.slogdet(x.astype(float)))))
 algebra("solve", lambda a, b: a.solve(b), quiet(lambda np, a, b: np.linalg.solve(
     a.astype(np.float64), b.astype(np.float64))), lambda m: [*_well(m), m.calm(4, 2)])  # fmt: skip
-for _name in ("qr", "svd", "eigh"):
+algebra("svdvals", method("svdvals"), quiet(lambda np, x: np.linalg.svd(x.astype(float))[1]))
+algebra("matrix_rank", method("matrix_rank"), quiet(_decomposed("matrix_rank")), result="int32")
+algebra("lstsq", lambda a, b: a.lstsq(b).solution, quiet(lambda np, a, b: np.linalg.lstsq(
+    a.astype(np.float64), b.astype(np.float64), None)[0]),
+    lambda m: [*_well(m), m.calm(4, 2)])  # fmt: skip
+for _name in ("qr", "svd", "eigh", "eig"):
     algebra(_name, _whole_again(_name), lambda x: x, against="the matrix it takes apart")
 
 # ---- creation ------------------------------------------------------------------------------------
