@@ -209,3 +209,20 @@ def test_a_variable_of_the_user_stays_free(built: list[Any]) -> None:
         got = (rows[index.bind(i)] * (i + 2.5)).numpy()
         np.testing.assert_allclose(got, ROWS[i] * np.float32(i + 2.5), rtol=1e-6)
     assert len(built) <= 3
+
+
+def test_replays_of_several_general_kernels(built: list[Any]) -> None:
+    for i in range(5):
+
+        @jit
+        def steps(x: Tensor) -> Tensor:
+            for number in range(6):
+                x = (x * (i + number / 8 + 2.5)).contiguous()  # noqa: B023
+            return x
+
+        want = np.float32(ROWS)
+        for number in range(6):
+            want = want * np.float32(i + number / 8 + 2.5)
+        for _ in range(5):
+            np.testing.assert_allclose(steps(Tensor(ROWS)).numpy(), want, rtol=1e-5)
+    assert len(built) <= 8
