@@ -116,8 +116,8 @@ def _product(rows: Tensor, storage: BlockStorage) -> Tensor:
     scale = scale.reshape(1, count, blocks, *scale.shape[1:]).fuse()
     inner = tuple(3 + place for place in _unscaled_axes(scale.shape[3:], grid))
     given = _quantized(rows, layout, grid, zero, inner)
-    # expanded first: the narrow activations are stored, and each reader widens them
-    activations = given.codes.expand(rows.shape[0], count, blocks, *grid).cast(dtypes.int32)
+    # several products may read the activations: each widens the bytes that are stored
+    activations = given.codes.cast(dtypes.int32).fuse()
     products = codes.reshape(shape).fuse().cast(dtypes.int32) * activations
     terms = products.sum((*inner, -1), keepdim=True, dtype=dtypes.int32)
     if given.zeros is not None:

@@ -81,3 +81,15 @@ def test_what_cannot_be_multiplied():
         linear_int8(Tensor.ones(1, 64), Tensor.ones(4, 64))
     with pytest.raises(ShapeError):
         linear_int8(Tensor.ones(1, 32), weight)
+
+
+def test_several_products_of_the_same_activations():
+    pairs = [random_weight("q4_1", columns, 288, seed) for seed, columns in enumerate((96, 96, 32))]
+    x = np.random.default_rng(0).standard_normal((1, 288)).astype(np.float32)
+    weights = [weight for weight, _ in pairs]
+    product = jit(lambda x: [linear_int8(x, weight) for weight in weights])
+    for _ in range(3):
+        for got, (_, values) in zip(product(Tensor(x)), pairs):
+            expected = rounded(x) @ values.T
+            error = 1e-3 * np.abs(expected).max()
+            np.testing.assert_allclose(got.numpy(), expected, rtol=1e-3, atol=error)

@@ -1,18 +1,22 @@
 """Products of block-quantised rows: lanes and tiles for sums of packed dot products.
 Also: quantised GEMV.
 
-in:  a kernel with a float sum over blocks, each term of which is an integer sum of products of
-     8-bit numbers
-out: lanes along words of four numbers, all terms of the integer sum unrolled, a few rows at once
+in:  a kernel of one or several float sums over blocks, each term of which is an integer sum of
+     products of 8-bit numbers
+out: lanes along words of four numbers, all terms of the integer sum unrolled, a few blocks at once
 
-The integer sum stays in a register: it is scaled and added to the float sum of each lane. The rows
-that are read once are as many independent sums as hide the latency of an addition.
+The integer sum stays in a register: it is scaled and added to the float sum of each lane. The
+blocks of one iteration are as many independent sums as hide the latency of an addition. They are
+neighbours in one row: several rows would be access streams of a page each, which hardware prefetch
+finds again and again.
 
 Source: Intel 64 and IA-32 Architectures Optimization Reference Manual, VNNI; Allen & Kennedy,
-"Optimizing Compilers for Modern Architectures" (2001), unroll-and-jam.
+"Optimizing Compilers for Modern Architectures" (2001), unrolling of reductions.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from weft.plugin import (
     Access,
@@ -32,19 +36,38 @@ from weft_simd import thresholds
 from weft_simd.choice.axes import LOOP, REDUCE, all_or_nothing
 
 
-def apply_block_product(kernel: Kernel) -> bool:
-    """Apply what such a product needs, all of it or nothing; False for other kernels."""
-    if len(kernel.reduces) != 2 or kernel.fills or len(kernel.stores) != 1:
+class _Product(NamedTuple):
+    """One product: its integer sum, the float sum over blocks, and the loop over words."""
+
+    inner: UOp
+    outer: UOp
+    lane: UOp
+
+
+def apply_block_products(kernel: Kernel) -> bool:
+    """Apply what such products need, all of it or nothing; False for other kernels."""
+    units = [unit for unit in kernel.target.compute.pair_dots if unit.terms == 4]
+    if not units or kernel.fills or len(kernel.reduces) % 2:
         return False
-    units = [u for u in kernel.target.compute.pair_dots if u.terms == 4]
-    inner = next((r for r in kernel.reduces if r.dtype is dtypes.int), None)
-    outer = next((r for r in kernel.reduces if dtypes.is_float(r.dtype)), None)
-    if not units or inner is None or outer is None or inner not in outer.toposort():
+    products = _products(kernel)
+    if not products or 2 * len(products) != len(kernel.reduces):
         return False
-    lane = _word_loop(kernel, inner, outer)
-    if lane is None:
-        return False
-    return all_or_nothing(kernel, lambda trial: _apply_opts(trial, units, inner, outer, lane))
+    return all_or_nothing(kernel, lambda trial: _apply_opts(trial, units, products))
+
+
+def _products(kernel: Kernel) -> list[_Product]:
+    """The products of a kernel; none if a sum belongs to no product."""
+    found: list[_Product] = []
+    for inner in kernel.reduces:
+        if inner.dtype is not dtypes.int:
+            continue
+        floats = (r for r in kernel.reduces if dtypes.is_float(r.dtype) and inner in r.toposort())
+        outer = next(floats, None)
+        lane = None if outer is None else _word_loop(kernel, inner, outer)
+        if outer is None or lane is None:
+            return []
+        found.append(_Product(inner, outer, lane))
+    return found
 
 
 def _factors(kernel: Kernel, inner: UOp) -> list[Access]:
@@ -74,57 +97,56 @@ def _word_loop(kernel: Kernel, inner: UOp, outer: UOp) -> UOp | None:
     return None
 
 
-def _apply_opts(kernel: Kernel, units: list[PairDot], inner: UOp, outer: UOp, lane: UOp) -> bool:
-    place = kernel.axis_of(lane, REDUCE)
+def _apply_opts(kernel: Kernel, units: list[PairDot], products: list[_Product]) -> bool:
     widths = sorted({width for unit in units for width in unit.lanes}, reverse=True)
-    width = next((n for n in widths if trip_count(lane) % n == 0), 0)
-    if place is None or not width or not kernel.attempt(OptKind.VECTOR, place, width):
-        return False
-    for loop in loops_of(inner):
+    for lane in dict.fromkeys(product.lane for product in products):
+        place = kernel.axis_of(lane, REDUCE)
+        width = next((n for n in widths if trip_count(lane) % n == 0), 0)
+        if place is None or not width or not kernel.attempt(OptKind.VECTOR, place, width):
+            return False
+    for loop in dict.fromkeys(loop for product in products for loop in loops_of(product.inner)):
         place = kernel.axis_of(loop, REDUCE)
         if place is None or not kernel.attempt(OptKind.UNROLL, place, 0):
             return False
-    return _tile_outputs(kernel, _unroll_sub_blocks(kernel, outer, lane))
+    instances = _unroll_rows(kernel)
+    for loops in dict.fromkeys(loops_of(product.outer) for product in products):
+        lanes = [product.lane for product in products]
+        _unroll_blocks(kernel, [loop for loop in loops if loop not in lanes], instances)
+    return instances > 0
 
 
-def _unroll_sub_blocks(kernel: Kernel, outer: UOp, lane: UOp) -> int:
-    """Unroll the loops over the sub-blocks of a block, so that the bits of their scales are at
-    known places; how many sums that makes."""
-    count = 1
-    loops = [loop for loop in loops_of(outer) if loop is not lane]
-    for loop in reversed(loops[1:]):  # the first is over blocks
-        place, trips = kernel.axis_of(loop, REDUCE), trip_count(loop)
-        if place is None or count * trips > thresholds.SUB_BLOCKS:
-            break
-        if trips > 1 and not kernel.attempt(OptKind.UNROLL, place, 0):
-            break
-        count *= trips
-    return count
-
-
-def _tile_outputs(kernel: Kernel, sums: int) -> bool:
-    """Unroll all rows of the activations, and as many of the weights as hide the latency.
-
-    sums: how many sums each row has already.
-    """
+def _unroll_rows(kernel: Kernel) -> int:
+    """Unroll all rows of the activations, which share the codes; how many, 0 for too many."""
     outputs = [axis.loop for axis in kernel.axes if axis.kind is AxisKind.LOOP]
     largest = max(outputs, key=trip_count, default=None)
     instances = 1
     for loop in outputs:
-        place = kernel.axis_of(loop, LOOP)
-        if loop is not largest and place is not None and trip_count(loop) > 1:
-            if trip_count(loop) > thresholds.BLOCK_ROWS:
-                return False
-            if not kernel.attempt(OptKind.UPCAST, place, 0):
-                return False
-            instances *= trip_count(loop)
-    if largest is None or (place := kernel.axis_of(largest, LOOP)) is None:
-        return True
-    rows = max(1, thresholds.BLOCK_SUMS // instances)
-    if sums > 1:
-        rows = min(rows, thresholds.SUPER_BLOCKS)
-    while rows > 1:
-        if trip_count(largest) % rows == 0 and kernel.attempt(OptKind.UPCAST, place, rows):
-            break
-        rows //= 2
-    return True
+        place, rows = kernel.axis_of(loop, LOOP), trip_count(loop)
+        if loop is largest or place is None or rows == 1:
+            continue
+        instances *= rows
+        if instances > thresholds.BLOCK_ROWS or not kernel.attempt(OptKind.UPCAST, place, 0):
+            return 0
+    return instances
+
+
+def _unroll_blocks(kernel: Kernel, loops: list[UOp], instances: int) -> None:
+    """Unroll the sub-blocks of a block, so that the bits of their scales are at known places, or
+    several blocks.
+
+    loops: of the float sum, without that over words.
+    """
+    sums = max(1, instances)
+    for loop in reversed(loops[1:]):
+        place, trips = kernel.axis_of(loop, REDUCE), trip_count(loop)
+        if place is None or sums * trips > max(1, instances) * thresholds.SUB_BLOCKS:
+            return
+        if trips > 1 and kernel.attempt(OptKind.UNROLL, place, 0):
+            sums *= trips
+    place = kernel.axis_of(loops[0], REDUCE) if loops else None
+    amount = thresholds.BLOCK_SUMS // sums
+    while place is not None and amount > 1:
+        fits = trip_count(loops[0]) % amount == 0
+        if fits and kernel.attempt(OptKind.UNROLL, place, amount):
+            return
+        amount //= 2

@@ -32,7 +32,7 @@ from weft_simd.choice.vector_lanes import VectorLanes
 
 def choose(kernel: Kernel) -> Sequence[Opt]:
     """The optimisations for a kernel, in the order in which they are to be applied."""
-    if block_products.apply_block_product(kernel):
+    if block_products.apply_block_products(kernel):
         thread_parallelism.parallelize(kernel)
         return kernel.applied
     choice = _Choice(kernel)

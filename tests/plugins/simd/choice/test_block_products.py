@@ -1,4 +1,4 @@
-"""Products of block-quantised rows: sums of packed dot products, a few rows at once."""
+"""Products of block-quantised rows: sums of packed dot products, a few blocks at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from weft.testing.reference.run import run_program
 from weft.uop import Ops, UOp
 
 FOUR = PairDot(dtypes.uint8, dtypes.int32, (4,), dtype_other=dtypes.int8)
-BLOCKS, WORDS, COLUMNS = 3, 4, 8
+BLOCKS, WORDS, COLUMNS = 4, 4, 8
 
 
 def target(dots=(FOUR,)):
@@ -84,4 +84,21 @@ def test_all_rows_of_the_activations_are_in_one_body():
     found = [(opt.kind, opt.amount) for opt in program.applied]
     assert (OptKind.VECTOR, 4) in found
     assert found.count((OptKind.UNROLL, 0)) == 2
-    assert [amount for kind, amount in found if kind is OptKind.UPCAST] == [0, 2]
+    assert [amount for kind, amount in found if kind is OptKind.UPCAST] == [0]
+
+
+def test_several_blocks_are_in_one_body():
+    tensor, _ = product(1)
+    _, program = lowered(tensor, target())
+    found = [(opt.kind, opt.amount) for opt in program.applied]
+    assert (OptKind.UNROLL, 4) in found
+    assert OptKind.UPCAST not in dict(found)
+
+
+def test_several_products_in_one_kernel():
+    first, second = product(1)[0], product(1)[0]
+    sink = UOp.sink(first.uop, second.uop)
+    items = create_schedule_with_vars(sink.substitute(kernelize_map(sink)))[0]
+    for item in items:
+        ops = [node.op for node in lower(item.ast, target()).uops]
+        assert ops.count(Ops.DOT) > 0
