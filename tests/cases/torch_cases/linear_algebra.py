@@ -24,19 +24,30 @@ def _matrix(c: Cases, kind: str, size: int, symmetric: bool = False) -> Input:
     return Input(array.astype(kind), kind, "plain")
 
 
-@family("det", "inv", "logdet", "slogdet", "solve", "cholesky", "qr", "svd", "eigh")
+_SYMMETRIC = frozenset({"cholesky", "eigh", "eigvalsh", "eig"})
+
+
+@family("det", "inv", "pinv", "logdet", "slogdet", "solve", "lstsq", "cholesky", "qr", "svd",
+        "svdvals", "eigh", "eigvalsh", "eig")  # fmt: skip
 def algebra(c: Cases, name: str) -> Case:
     """Vectors of undetermined sign are compared by their squares."""
     kind = c.choice(_WIDE)
     size = c.integer(1, 2 if name in ("svd", "eigh") else 4)
-    x = _matrix(c, kind, size, name in ("cholesky", "eigh"))
+    x = _matrix(c, kind, size, name in _SYMMETRIC)
     facts: dict[str, Any] = {"loose": True, "second": name in ("det", "inv", "solve")}
     if name == "solve":
         right = c.array((*x.shape[:-1], c.integer(1, 3)), kind, "calm", plain=True)
         return c.case(name, [x, right], {}, _linalg(name), **facts)
+    if name == "lstsq":
+        right = c.array((*x.shape[:-1], c.integer(1, 3)), kind, "calm", plain=True)
+        theirs = _linalg(name)
+        return c.case(
+            name, [x, right], {}, lambda x, b: theirs(x, b).solution,
+            lambda x, b: x.lstsq(b).solution, **facts,
+        )  # fmt: skip
     if name == "cholesky":
         return c.case(name, [x], {"upper": c.chance()}, _linalg(name), named=1, **facts)
-    if name in ("det", "inv", "slogdet"):
+    if name in ("det", "inv", "pinv", "slogdet", "svdvals", "eigvalsh"):
         return c.case(name, [x], {}, _linalg(name), **facts)
     if name == "logdet":
         return c.case(name, [x], {}, lambda x: x.logdet(), **facts)
@@ -44,9 +55,13 @@ def algebra(c: Cases, name: str) -> Case:
     def squares(function: Callable[..., Any]) -> Callable[..., Any]:
         return lambda x: [part * part for part in function(x)]
 
-    return c.case(
-        name, [x], {}, squares(_linalg(name)), squares(lambda x: getattr(x, name)()), **facts
-    )
+    theirs = _linalg(name)
+    if name == "eig":  # in any order
+        return c.case(
+            name, [x], {}, lambda x: theirs(x)[0].real.square().sum(-1),
+            lambda x: x.eig().eigenvalues.square().sum(-1), **facts,
+        )  # fmt: skip
+    return c.case(name, [x], {}, squares(theirs), squares(lambda x: getattr(x, name)()), **facts)
 
 
 def _linalg(name: str) -> Any:

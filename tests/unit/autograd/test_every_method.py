@@ -105,7 +105,7 @@ class Smooth(Maker):
 
 def called(check, arrays):
     """The float results of a method, as one number; None where there is none."""
-    if check.name in ("cholesky", "eigh"):  # of symmetric matrices
+    if check.name in ("cholesky", "eigh", "eigvalsh"):  # of symmetric matrices
         arrays = [(arrays[0] + arrays[0].transpose(0, 1)) * 0.5]
     found = check.call(*arrays)
     total = None
@@ -143,7 +143,7 @@ def inputs_of(check):
     if check.name in (*FIRST_ABOVE_0, *SECOND_ABOVE_0):
         positive, any_sign = maker.grid(9, low=0.3, high=2), maker.grid(9, low=-2, high=2)
         return [any_sign, positive] if check.name in SECOND_ABOVE_0 else [positive, any_sign]
-    if check.name in ("svd", "cholesky", "eigh"):
+    if check.name in ("svd", "svdvals", "cholesky", "eigh", "eigvalsh"):
         # none of the singular values twice
         return [np.diag([1.0, 2.5, 4.0]) * 3 + maker.grid(3, 3, low=-1, high=1)]
     return [np.asarray(a) for a in check.inputs(maker)]
