@@ -31,7 +31,7 @@ Run: TypeAlias = Callable[..., bytes]
 
 VARIABLE = "WEFT_CLANG"
 OLDEST = 17
-"""Of clang: older ones lack `__builtin_elementwise_sqrt`, which the renderer writes."""
+"""Of clang: older ones lack `__builtin_elementwise_sqrt` and `__builtin_elementwise_fma`."""
 _MASKED = 22
 """Of clang, from which on it has `__builtin_masked_load`."""
 FLAGS = (
@@ -256,7 +256,7 @@ def _examine(command: tuple[str, ...], link: tuple[str, ...], arch: str = NATIVE
     key = f"{_identity(command)}\n{arch}"
     if key in _hangs:
         raise _hangs[key]
-    kept = DiskCache("cpu_clang_probe", 13)
+    kept = DiskCache("cpu_clang_probe", 12)
     known = kept.get(key)
     facts = _decoded(known) if known else None
     if facts is None:
