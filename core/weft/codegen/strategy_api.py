@@ -30,6 +30,7 @@ from weft.codegen.analysis.substitution import fold_conditions, replace_nodes, s
 from weft.codegen.analysis.traversal import nodes_of, rewrite_once
 from weft.codegen.linearization.accumulators import AFTER as AFTER_LOOPS
 from weft.codegen.loops.loop_interchange import accumulator_array, accumulator_axes
+from weft.codegen.loops.loop_padding import run as pad_loops
 from weft.codegen.loops.zero_elimination import find_zero_products
 from weft.codegen.lowering.loop_fusion import is_one, opens_loops
 from weft.codegen.opt.kernel import Kernel
@@ -96,6 +97,7 @@ __all__ = [
     "may_pack",
     "nodes_of",
     "opens_loops",
+    "pad_loops",
     "prod",
     "ranges_of",
     "replace_nodes",

@@ -1,10 +1,11 @@
 """Warpgroup products: compute large products of 16-bit floats by ``wgmma`` on Hopper.
 
 in:  spec.lowered before loop optimisations: one STORE of an expression over one sum of products
-out: blocks of 128 rows and 128 or 256 columns, whose sums a function computes in registers (see
+out: blocks of 128 rows and 64 to 256 columns, whose sums a function computes in registers (see
      `warpgroup_source`), and the same expression over these sums
 
-Other kernels, and products whose extents are not multiples of a block, go to the strategy.
+Blocks at the end of an axis are filled up with zeros, and stored in part. Other kernels, and
+products that would mostly be filled up, go to the strategy.
 
 Source: NVIDIA, "PTX ISA", wgmma register fragments; "CUTLASS", tile scheduling by groups of rows.
 """
@@ -25,15 +26,18 @@ from weft.plugin import (
     Target,
     UOp,
     affine,
+    ceildiv,
     dtypes,
     extent_of,
     generic_passes,
     loops_of,
     nodes_of,
+    pad_loops,
     prod,
     ranges_of,
     replace_nodes,
     replace_pass,
+    round_up,
     substitute_ranges,
     values_of,
 )
@@ -46,6 +50,10 @@ _PIECE = 8
 _GROUPS = (16, 8, 4, 2, 1)
 """Blocks of rows that share the columns which the cache of the GPU holds."""
 _FAR = 1 << 31
+FEWEST_BUFFERS = 3
+FILLED_UP = 2
+"""Sums of whole blocks, as a multiple of those that are wanted: from there on the smaller tiles of
+``mma.sync`` are faster, which have about half the speed on a part of the processor."""
 
 
 def passes() -> tuple[Pass, ...]:
@@ -95,18 +103,21 @@ def warpgroup_product(sink: UOp, target: Target) -> UOp | None:
     found = _product(sink, nodes)
     if found is None:
         return None
-    cores = target.compute.machine.cores or 1
-    shared = target.compute.limits.shared_bytes
+    processors = target.compute.machine.cores or 1
     others = prod([extent_of(loop) for loop in _outputs(sink) if loop not in found])
-    down = _extent(found.rows) // source.ROWS
-    for columns in source.COLUMNS:
-        across, rest = divmod(_extent(found.columns), columns)
-        buffers = source.buffers(columns, shared)
-        if rest or buffers < 3:
-            continue
-        if down * across * others >= cores or columns == source.COLUMNS[-1]:
-            return _blocks(sink, nodes, found, columns, buffers)
-    return None
+    rows, columns = _extent(found.rows), _extent(found.columns)
+    down = ceildiv(rows, source.ROWS)
+
+    def cost(width: int) -> int:
+        return source.cost(others * down * ceildiv(columns, width), width, processors)
+
+    most = FILLED_UP * rows * columns
+    fitting = [w for w in source.COLUMNS if down * source.ROWS * round_up(columns, w) <= most]
+    width = min(fitting, key=cost, default=0)
+    buffers = source.buffers(width, target.compute.limits.shared_bytes)
+    if not width or buffers < FEWEST_BUFFERS:
+        return None
+    return _blocks(sink, nodes, found, width, buffers)
 
 
 def _outputs(sink: UOp) -> frozenset[UOp]:
@@ -131,7 +142,7 @@ def _product(sink: UOp, nodes: Any) -> Product | None:
     (terms,) = loops_of(reduce)
     value = values_of(reduce)[0]
     plain = reduce.arg.op is Ops.ADD and reduce.arg.values == 1 and reduce.dtype is dtypes.float32
-    if not plain or value.op is not Ops.MUL or not _extent(terms) or _extent(terms) % source.TERMS:
+    if not plain or value.op is not Ops.MUL or _extent(terms) < source.TERMS:
         return None
     loads = [_load(factor) for factor in value.src]
     if loads[0] is None or loads[1] is None or loads[0].dtype is not loads[1].dtype:
@@ -166,8 +177,7 @@ def _sides(sink: UOp, reduce: UOp, terms: UOp, left: UOp, right: UOp) -> Product
         return None
     rows = [u for u in outputs if u in of_left[0] and u not in of_right[0]]
     columns = [u for u in outputs if u in of_right[0] and u not in of_left[0]]
-    rows = [u for u in rows if _extent(u) % source.ROWS == 0]
-    columns = [u for u in columns if written.get(u) == 1 and not _extent(u) % source.COLUMNS[-1]]
+    columns = [u for u in columns if written.get(u) == 1]
     if not rows or not columns:
         return None
     row, column = max(rows, key=lambda u: (_extent(u), u.arg.id)), columns[0]
@@ -191,6 +201,8 @@ def _operand(
     others = [n for u, n in steps.items() if n != 1 or u not in (own, terms)]
     if any(n % _PIECE or n <= 0 for n in others) or constant % _PIECE:
         return None
+    if _extent(terms if term == 1 else own) % _PIECE:
+        return None  # the last piece of a row would be another row's in part
     return Operand(load, step, term) if load.src[0].src[0].dtype.size < _FAR else None
 
 
@@ -199,7 +211,10 @@ def _operand(
 
 def _blocks(sink: UOp, nodes: Any, found: Product, columns: int, buffers: int) -> UOp:
     """The kernel over blocks, threads, and the sums of a thread."""
-    down, across = _extent(found.rows) // source.ROWS, _extent(found.columns) // columns
+    down, across = (
+        ceildiv(_extent(found.rows), source.ROWS),
+        ceildiv(_extent(found.columns), columns),
+    )
     others = sorted(_outputs(sink) - {found.rows, found.columns}, key=lambda u: u.arg.id)
     made = (UOp.range(extent, number, kind) for number, (extent, kind) in enumerate((
         *((_extent(loop), AxisKind.GLOBAL) for loop in others),
@@ -223,7 +238,13 @@ def _blocks(sink: UOp, nodes: Any, found: Product, columns: int, buffers: int) -
         found.columns: column + eights * 8 + thread % 4 * 2 + pair,
     }
     replaced = replace_nodes(nodes, {found.reduce: sum_})
-    result = substitute_ranges(nodes_of(replaced), own, {})
+    limits = {
+        loop: UOp(Ops.CMPLT, dtypes.bool, (loop, loop.const_like(_extent(loop))))
+        for loop, block in ((found.rows, source.ROWS), (found.columns, columns))
+        if _extent(loop) % block
+    }
+    padded = pad_loops(nodes_of(replaced), limits) if limits else replaced
+    result = substitute_ranges(nodes_of(padded), own, {})
     extents = map(_extent, (*others, found.rows, found.columns, found.terms))
     return result.replace(arg=KernelInfo("_".join(map(str, ("w", *extents))), ()))
 
@@ -233,14 +254,19 @@ def _call(found: Product, sums: UOp, first: Mapping[UOp, UOp], columns: int, buf
     nbytes = source.shared_bytes(columns, buffers)
     memory = UOp(Ops.DEFINE_LOCAL, dtypes.uint8.ptr(nbytes, AddrSpace.LOCAL), (), "tiles")
     sources, texts = [sums, memory], ["{0}", "{1}"]
-    for operand in (found.left, found.right):
+    axes = ((found.left, found.rows, source.ROWS), (found.right, found.columns, columns))
+    for operand, axis, _ in axes:
         pointer, index = operand.load.src[0].src
         at = substitute_ranges(list(index.toposort()), first, {})
-        texts.append(f"{{{len(sources)}}} + {{{len(sources) + 1}}}, {operand.stride}")
-        sources += [pointer, at]
-    layouts = ", ".join(str(x.along_terms).lower() for x in (found.left, found.right))
-    tiles = _extent(found.terms) // source.TERMS
-    text = f"{source.NAME}<{columns}, {buffers}, {layouts}>({', '.join(texts)}, {tiles})"
+        left = first[axis].const_like(_extent(axis)) - first[axis]
+        one, two, three = range(len(sources), len(sources) + 3)
+        texts.append(f"{{{one}}} + {{{two}}}, {operand.stride}, {{{three}}}")
+        sources += [pointer, at, left]
+    terms = _extent(found.terms)
+    whole = terms % source.TERMS == 0 and all(_extent(axis) % block == 0 for _, axis, block in axes)
+    flags = (found.left.along_terms, found.right.along_terms, whole)
+    template = ", ".join((str(columns), str(buffers), *(str(flag).lower() for flag in flags)))
+    text = f"{source.NAME}<{template}>({', '.join(texts)}, {terms})"
     return UOp(Ops.CUSTOMI, dtypes.float32, tuple(sources), text)
 
 

@@ -19,9 +19,11 @@ ROWS = 128
 TERMS = 64
 """Terms of a tile: 128 bytes of 16-bit numbers, the longest row with a swizzle."""
 THREADS = 256
-COLUMNS = (256, 128)
+COLUMNS = (256, 128, 64)
 """Columns of a block: a thread holds one sum for each two."""
-MOST = 6
+START = 48
+"""The time in which the first tiles arrive and sums are stored, as columns of a block."""
+MOST = 4
 """Buffers of a tile: more would wait for nothing."""
 NAME = "warpgroup_product"
 ALIGNMENT = 1024
@@ -29,17 +31,19 @@ ALIGNMENT = 1024
 _SHORT = {"f16": "f16", "bf16": "bf16"}
 
 _TILES = """\
-template <int ROWS, bool ALONG_TERMS, class T>
-__device__ inline void load_tile(unsigned to, const T* from, int stride) {
+template <int ROWS, bool ALONG_TERMS, bool WHOLE, class T>
+__device__ inline void load_tile(unsigned to, const T* from, int stride, int rows, int terms) {
   #pragma unroll
   for (int i = 0; i < ROWS * 8 / 256; i++) {
     int piece = threadIdx.x + i * 256, row = piece >> 3, at = piece & 7;
     if (ALONG_TERMS) {
-      copy_piece(to + row * 128 + ((at ^ (row & 7)) << 4), from + row * stride + at * 8);
+      copy_piece(to + row * 128 + ((at ^ (row & 7)) << 4), from + row * stride + at * 8,
+          WHOLE || row < rows && at * 8 < terms);
     } else {
       int term = row & 63, block = row >> 6;
       copy_piece(to + block * 8192 + term * 128 + ((at ^ (term & 7)) << 4),
-          from + term * stride + block * 64 + at * 8);
+          from + term * stride + block * 64 + at * 8,
+          WHOLE || term < terms && block * 64 + at * 8 < rows);
     }
   }
 }
@@ -49,14 +53,16 @@ __device__ inline unsigned long long tile_descriptor(unsigned at) {
 }"""
 
 _PIECE = """\
-template <class T> __device__ inline void copy_piece(unsigned to, const T* from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(to), "l"(from) : "memory");
+template <class T> __device__ inline void copy_piece(unsigned to, const T* from, bool there) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+      :: "r"(to), "l"(from), "r"(there ? 16 : 0) : "memory");  // the rest becomes zeros
 }"""
 
 _PRODUCT = """\
-template <int COLUMNS, int BUFFERS, bool A_ALONG_TERMS, bool B_ALONG_TERMS, class T>
+template <int COLUMNS, int BUFFERS, bool A_ALONG_TERMS, bool B_ALONG_TERMS, bool WHOLE, class T>
 __device__ inline float warpgroup_product(float (&sums)[COLUMNS / 2], unsigned char* memory,
-    const T* a, int a_stride, const T* b, int b_stride, int tiles) {
+    const T* a, int a_stride, int rows, const T* b, int b_stride, int columns, int terms) {
+  const int tiles = (terms + 63) / 64;
   constexpr int AHEAD = BUFFERS - 2, A_BYTES = 128 * 128, BYTES = A_BYTES + COLUMNS * 128;
   unsigned base;
   asm("{.reg .u64 s; cvta.to.shared.u64 s, %1; cvt.u32.u64 %0, s;}" : "=r"(base) : "l"(memory));
@@ -65,9 +71,10 @@ __device__ inline float warpgroup_product(float (&sums)[COLUMNS / 2], unsigned c
     if (tile < tiles) {
       unsigned to = base + tile % BUFFERS * BYTES;
       int first = tile * 64;
-      load_tile<128, A_ALONG_TERMS>(to, a + (A_ALONG_TERMS ? first : first * a_stride), a_stride);
-      load_tile<COLUMNS, B_ALONG_TERMS>(to + A_BYTES,
-          b + (B_ALONG_TERMS ? first : first * b_stride), b_stride);
+      load_tile<128, A_ALONG_TERMS, WHOLE>(
+          to, a + (A_ALONG_TERMS ? first : first * a_stride), a_stride, rows, terms - first);
+      load_tile<COLUMNS, B_ALONG_TERMS, WHOLE>(to + A_BYTES,
+          b + (B_ALONG_TERMS ? first : first * b_stride), b_stride, columns, terms - first);
     }
     asm volatile("cp.async.commit_group;" ::: "memory");
   };
@@ -127,3 +134,9 @@ def shared_bytes(columns: int, buffers: int) -> int:
 def buffers(columns: int, shared: int) -> int:
     """The tiles of both operands that so many bytes of shared memory hold, at most `MOST`."""
     return min(MOST, (shared - ALIGNMENT) // (shared_bytes(columns, 1) - ALIGNMENT))
+
+
+def cost(blocks: int, columns: int, processors: int) -> int:
+    """The time of a product in blocks, as far as it decides between their columns: rounds of all
+    processors, each as long as its columns and what a block takes besides."""
+    return -(-blocks // processors) * (columns + START)

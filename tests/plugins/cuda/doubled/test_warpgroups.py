@@ -41,11 +41,24 @@ for dtype, tolerance in ("bfloat16", 5e-3), ("float16", 1e-3):
     check(a.matmul(b, dtype="float32"), wa @ wb, 1e-5)
     x, wx = draw(2, 3, 128, 64, dtype=dtype)
     check(x @ x.transpose(2, 3), wx @ wx.swapaxes(2, 3), tolerance)
-for shapes in ((128, 60), (60, 128)), ((120, 128), (128, 128)), ((128, 128), (128, 100)):
-    a, wa = draw(*shapes[0], dtype="float16")
-    b, wb = draw(*shapes[1], dtype="float16")
+# Blocks at the end of an axis: rows, terms, columns, and whether the operands are transposed.
+for m, k, n, turned_a, turned_b in (
+    (200, 136, 264, False, False), (201, 72, 131, False, True), (248, 100, 264, True, False),
+    (250, 64, 128, False, False), (128, 200, 130, False, True),
+):  # fmt: skip
+    a, wa = draw(*((k, m) if turned_a else (m, k)), dtype="float16")
+    b, wb = draw(*((n, k) if turned_b else (k, n)), dtype="float16")
+    a, wa = (a.T, wa.T) if turned_a else (a, wa)
+    b, wb = (b.T, wb.T) if turned_b else (b, wb)
+    bias, wbias = draw(n, dtype="float16")
+    check((a @ b + bias).relu(), np.maximum(wa @ wb + wbias, 0), 2e-3)
+for m, k, n in (128, 60, 128), (128, 128, 100), (128, 100, 128), (40, 128, 64), (8, 128, 128):
+    a, wa = draw(m, k, dtype="float16")
+    b, wb = draw(k, n, dtype="float16")
     np.testing.assert_allclose((a @ b).cast("float32").numpy(), wa @ wb, rtol=5e-3, atol=0.05)
-    assert not lower_schedule_item((a @ b).schedule()[-1]).prg.p.program.name.startswith("w_")
+    a, b = (x + 0 for x in (a, b))
+    names = [lower_schedule_item(item).prg.p.program.name for item in (a @ b).schedule()]
+    assert not any(name.startswith("w_") for name in names), names
 print("all right")
 """
 

@@ -60,14 +60,15 @@ static inline unsigned simt_item() {
 
 // What two warpgroups compute: the sums of one thread, each over all terms. In the fragments of wgmma a
 // thread has two adjacent columns of every eight, in two rows that are eight apart.
-template <int COLUMNS, int BUFFERS, bool A_ALONG_TERMS, bool B_ALONG_TERMS, class T>
+template <int COLUMNS, int BUFFERS, bool A_ALONG_TERMS, bool B_ALONG_TERMS, bool WHOLE, class T>
 static inline float warpgroup_product(float* sums, unsigned char*, const T* a, int a_stride,
-                                      const T* b, int b_stride, int tiles) {
+                                      int rows, const T* b, int b_stride, int columns, int terms) {
   int thread = simt_item(), first = thread / 32 * 16 + thread % 32 / 4;
   for (int sum = 0; sum < COLUMNS / 2; sum++) {
     int row = first + sum / 2 % 2 * 8, column = sum / 4 * 8 + thread % 4 * 2 + sum % 2;
     sums[sum] = 0.0f;
-    for (int term = 0; term < 64 * tiles; term++)
+    if (row >= rows || column >= columns) continue;
+    for (int term = 0; term < terms; term++)
       sums[sum] += (float)a[A_ALONG_TERMS ? row * a_stride + term : term * a_stride + row] *
                    (float)b[B_ALONG_TERMS ? column * b_stride + term : term * b_stride + column];
   }
