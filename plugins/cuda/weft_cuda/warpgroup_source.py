@@ -37,13 +37,14 @@ __device__ inline void load_tile(unsigned to, const T* from, int stride, int row
   for (int i = 0; i < ROWS * 8 / 256; i++) {
     int piece = threadIdx.x + i * 256, row = piece >> 3, at = piece & 7;
     if (ALONG_TERMS) {
-      copy_piece(to + row * 128 + ((at ^ (row & 7)) << 4), from + row * stride + at * 8,
-          WHOLE || row < rows && at * 8 < terms);
+      bool there = WHOLE || row < rows && at * 8 < terms;
+      copy_piece(to + row * 128 + ((at ^ (row & 7)) << 4), from + (there ? row * stride + at * 8 : 0),
+          there);
     } else {
       int term = row & 63, block = row >> 6;
+      bool there = WHOLE || term < terms && block * 64 + at * 8 < rows;
       copy_piece(to + block * 8192 + term * 128 + ((at ^ (term & 7)) << 4),
-          from + term * stride + block * 64 + at * 8,
-          WHOLE || term < terms && block * 64 + at * 8 < rows);
+          from + (there ? term * stride + block * 64 + at * 8 : 0), there);
     }
   }
 }
