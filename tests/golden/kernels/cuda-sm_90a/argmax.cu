@@ -13,8 +13,8 @@ template <class T> __device__ inline T other_lane(T x, int by) {
 }
 __device__ inline int larger(int a, int b) {
   int larger;
-  asm("{.reg .pred p; setp.lt.s32 p, %1, %2; selp.s32 %0, %2, %1, p;}"
-      : "=r"(larger) : "r"(a), "r"(b));
+  asm("{.reg .u32 x, y; xor.b32 x, %1, 0x80000000; xor.b32 y, %2, 0x80000000; "
+      "max.u32 x, x, y; xor.b32 %0, x, 0x80000000;}" : "=r"(larger) : "r"(a), "r"(b));
   return larger;
 }
 typedef vec<float, 4> f32x4;
