@@ -7,7 +7,6 @@ the memory of its own device.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from itertools import accumulate
 from typing import Any
 
@@ -39,6 +38,11 @@ class Exchange:
         self.place = own[0] if own else None
         if self.place is None:
             return
+        self.ranks = ranks
+        self.sizes = (
+            collective.input_size(self.place) * dtype.itemsize,
+            collective.output_size(self.place) * dtype.itemsize,
+        )
         self.allocator = devices[self.place].below.allocator
         self.below = devices[self.place].below
         if (planned := self.process.planned) is not None:
@@ -52,15 +56,24 @@ class Exchange:
         if self.place is None:
             return
         self.below.synchronize()
-        size, place = self.dtype.itemsize, self.place
-        to, given = outputs[place], inputs[place]
-        with ExitStack() as stack:
-            sent = staged(self.allocator, given, self.collective.input_size(place) * size)
-            got = staged(self.allocator, to, self.collective.output_size(place) * size, True)
-            memory = stack.enter_context(got)
-            source = stack.enter_context(sent)
-            with self.process.waiting(self.what):
-                self.call(source, memory)
+        given, to = inputs[self.place], outputs[self.place]
+        source, memory = self.allocator.map_host(given), self.allocator.map_host(to)
+        if source is not None and memory is not None:
+            self._exchange(source, memory)
+            return
+        with (
+            staged(self.allocator, to, self.sizes[1], True) as filled,
+            staged(self.allocator, given, self.sizes[0]) as sent,
+        ):
+            self._exchange(sent, filled)
+
+    def _exchange(self, source: memoryview, memory: memoryview) -> None:
+        process = self.process
+        process.waits_for = process.wait_of(self.what, self.ranks)
+        try:
+            self.call(source, memory)
+        finally:
+            process.waits_for = None
 
     def _call(self) -> Callable[[memoryview, memoryview], None]:
         """The call of MPI, given what is sent and what is filled."""

@@ -43,6 +43,7 @@ class PlannedProcess:
         self.steps: list[Step] = []
         self.memory = self.peak = 0
         self.planned = self
+        self.waits_for: None = None
 
     def allocated(self, nbytes: int) -> None:
         """Count memory of this rank; a negative number of bytes is freed."""
@@ -54,9 +55,12 @@ class PlannedProcess:
         last = self.steps[-1] if self.steps else Step("", 0.0, 0.0)
         self.steps.append(Step(name, last.start + last.seconds, seconds, nbytes))
 
-    def waiting(self, what: str) -> Any:
+    def waiting(self, what: str, ranks: tuple[int, ...] | None = None) -> Any:
         """Nothing is waited for."""
         return nullcontext()
+
+    def wait_of(self, what: str, ranks: tuple[int, ...]) -> None:
+        """Nothing is waited for."""
 
     def send(self, memory: memoryview, rank: int) -> None:
         """A message to a rank."""

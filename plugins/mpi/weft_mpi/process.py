@@ -20,7 +20,7 @@ from time import monotonic, time_ns
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from weft.plugin import DeviceUnavailable, let_through, set_mesh_devices, settings
-from weft_mpi.watcher import Watcher
+from weft_mpi.watcher import Wait, Watcher
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -50,7 +50,7 @@ class Process:
         self.control = world.Dup()
         self.groups: dict[tuple[int, ...], Any] = {tuple(range(self.size)): self.values}
         self.entered = 0
-        self.waits_for: tuple[int, str, float] | None = None
+        self.waits_for: Wait | None = None
         self.watcher = Watcher(self, world.Dup()) if self.size > 1 else None
 
     @property
@@ -60,33 +60,40 @@ class Process:
         return f"{vendor} {'.'.join(map(str, version))}"
 
     @contextmanager
-    def waiting(self, what: str) -> Generator[None]:
-        """Note what this rank waits for, so that others can be told."""
-        self.entered += 1
-        self.waits_for = (self.entered, what, monotonic())
+    def waiting(self, what: str, ranks: tuple[int, ...] | None = None) -> Generator[None]:
+        """Note what this rank waits for, so that others can be told.
+
+        ranks: those that take part, all by default. They note the same text.
+        """
+        self.waits_for = self.wait_of(what, ranks or tuple(range(self.size)))
         try:
             yield
         finally:
             self.waits_for = None
+
+    def wait_of(self, what: str, ranks: tuple[int, ...]) -> Wait:
+        """A wait that begins now."""
+        self.entered += 1
+        return Wait(self.entered, what, ranks, monotonic())
 
     def group(self, ranks: tuple[int, ...]) -> Any:
         """The communicator of some ranks, which all of them ask for, in their order."""
         known = self.groups.get(ranks)
         if known is None:
             members = self.values.Get_group().Incl(ranks)
-            with self.waiting(f"a communicator of the ranks {ranks}"):
+            with self.waiting(f"a communicator of the ranks {ranks}", ranks):
                 known = self.groups[ranks] = self.values.Create_group(members)
         return known
 
     def send(self, memory: memoryview, rank: int) -> None:
         """Send bytes to a rank, which receives as many."""
-        with self.waiting(f"rank {rank} to receive {memory.nbytes} bytes"):
+        with self.waiting(_message(memory, self.rank, rank), (self.rank, rank)):
             for start in range(0, memory.nbytes, CHUNK):
                 self.values.Send([memory[start : start + CHUNK], self.mpi.BYTE], rank)
 
     def receive(self, memory: memoryview, rank: int) -> None:
         """Fill memory with what a rank sends."""
-        with self.waiting(f"{memory.nbytes} bytes of rank {rank}"):
+        with self.waiting(_message(memory, rank, self.rank), (self.rank, rank)):
             for start in range(0, memory.nbytes, CHUNK):
                 self.values.Recv([memory[start : start + CHUNK], self.mpi.BYTE], rank)
 
@@ -121,6 +128,10 @@ class Process:
         """Tell the other ranks that this program has ended."""
         if self.watcher is not None:
             self.watcher.stop()
+
+
+def _message(memory: memoryview, source: int, target: int) -> str:
+    return f"a message of {memory.nbytes} bytes from rank {source} to rank {target}"
 
 
 _planned: PlannedProcess | None = None

@@ -14,9 +14,10 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Sequence
 from threading import Event, Thread, main_thread
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft.plugin import ArgumentError, let_through
 
@@ -49,6 +50,18 @@ def time_limit() -> float:
         ) from None
 
 
+class Wait(NamedTuple):
+    """What a rank waits for.
+
+    :ivar number: counts the waits of this rank. ranks: those that take part. since: in seconds.
+    """
+
+    number: int
+    what: str
+    ranks: tuple[int, ...]
+    since: float
+
+
 class Watcher:
     """The thread that watches over one rank. It starts when it is made."""
 
@@ -59,9 +72,9 @@ class Watcher:
         self.channel = channel
         self.limit = time_limit()
         self.ended: dict[int, float] = {}
-        self.states: dict[int, tuple[int, str] | None] = {}
+        self.states: dict[int, Wait | None] = {}
         self.asked = False
-        self.told: tuple[int, str] | None = None
+        self.told: Wait | None = None
         self.sent: list[Any] = []
         self.before = (process.rank - 1) % process.size
         self.after = (process.rank + 1) % process.size
@@ -116,13 +129,13 @@ class Watcher:
             self.states[rank] = value
         elif kind == "where":
             waits = self.process.waits_for
-            where = f"waits for {waits[1]}" if waits else "computes"
+            where = f"waits for {waits.what}" if waits else "computes"
             self._send(rank, "here", f"{where}\n{_stack_of_main_thread()}")
         elif kind == "here" and self.asked:
             waits = self.process.waits_for
             if waits is not None and not value.startswith("waits"):
                 self._end(
-                    f"rank {self.process.rank} has waited {self.limit:.0f} s for {waits[1]}; "
+                    f"rank {self.process.rank} has waited {self.limit:.0f} s for {waits.what}; "
                     f"rank {rank} does not answer: it {value}"
                 )
 
@@ -133,16 +146,16 @@ class Watcher:
                 f"no sign of life for {SILENCE:.0f} s"
             )
         waits = self.process.waits_for
-        if waits is None or now - waits[2] < GRACE:
+        if waits is None or now - waits.since < GRACE:
             if self.told is not None:
                 self.told, self.asked = None, False
                 self._tell_all("waits", None)
             return
-        number, what, since = waits
-        if self.told != (number, what):
-            self.told = (number, what)
-            self._tell_all("waits", self.told)
-        gone = [rank for rank, when in self.ended.items() if now - when > GRACE]
+        what, since = waits.what, waits.since
+        if self.told != waits:
+            self.told = waits
+            self._tell_all("waits", waits)
+        gone = [r for r, when in self.ended.items() if now - when > GRACE and r in waits.ranks]
         if gone:
             self._fault(
                 f"rank {self.process.rank} waits for {what}, but the program of rank {gone[0]} "
@@ -156,17 +169,19 @@ class Watcher:
             self._fault(f"rank {self.process.rank} has waited {now - since:.0f} s for {what}")
 
     def _check_deadlock(self, now: float) -> None:
-        """Report ranks that wait for each other: all of them wait, and not for the same."""
+        """Report ranks that wait for each other: all of them wait, and none for an exchange that
+        all its ranks have reached."""
         states = [self.states.get(rank) for rank in range(self.process.size)]
         states[self.process.rank] = self.told
-        differs = len(set(states)) > 1
-        if None in states or not differs:
+        if not is_deadlock(states):
             self.stuck_since = None
             return
         if self.stuck_since is None or self.stuck_states != states:
             self.stuck_since, self.stuck_states = now, states
         elif now - self.stuck_since > GRACE:
-            lines = (f"  rank {r} waits for {state[1]}" for r, state in enumerate(states) if state)
+            lines = (
+                f"  rank {r} waits for {state.what}" for r, state in enumerate(states) if state
+            )
             self._fault(
                 "the ranks wait for each other: their programs differ\n"
                 + "\n".join(lines)
@@ -198,6 +213,16 @@ class Watcher:
             self.sent.append(self.channel.isend((kind, value), rank))
         except Exception as error:  # a rank that is gone gets no message
             let_through(error)
+
+
+def is_deadlock(states: Sequence[Wait | None]) -> bool:
+    """Whether no rank can go on, given what each of them waits for."""
+    waiting = [state for state in states if state is not None]
+    if len(waiting) < len(states):
+        return False
+    return not any(
+        all(waiting[rank].what == state.what for rank in state.ranks) for state in waiting
+    )
 
 
 def _stack_of_main_thread() -> str:
