@@ -161,8 +161,6 @@ class _Server:
             poll.register(file, select.POLLIN)
         poll.register(writer, select.POLLOUT)
         while ready := dict(poll.poll(max(0.0, until - time.monotonic()) * 1e3)):
-            if messages in ready:
-                return None
             if writer in ready:
                 source = source[os.write(writer, source[:_CHUNK]) :]
                 if not source:
@@ -176,6 +174,8 @@ class _Server:
                     return None
                 if len(answer) == length:
                     return bytes(answer)
+            elif messages in ready:  # after its last source, a server ends while it is read
+                return None
         return None
 
     def end(self) -> None:
@@ -240,7 +240,8 @@ def _front_end(toolchain: Toolchain, flags: tuple[str, ...]) -> tuple[str, ...]:
     # a folder that is the present one today
     unused = ("-fdebug-compilation-dir=", "-fcoverage-compilation-dir=")
     command = [word for word in words[:-1] if not word.startswith(unused)] if is_known else []
-    kept.put(key, json.dumps(command).encode())
+    if command:
+        kept.put(key, json.dumps(command).encode())
     return tuple(command)
 
 

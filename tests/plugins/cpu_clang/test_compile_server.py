@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import gc
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -34,6 +35,21 @@ def toolchain(bench):
     if bench.compiler.shared or not compile_server._front_end(found, FLAGS):
         pytest.skip("no servers for this compiler")
     return found
+
+
+POLL = select.poll
+
+
+class LatePoll:
+    """Polls when all has happened that may happen."""
+
+    def __init__(self):
+        self._poll = POLL()
+        self.register, self.unregister = self._poll.register, self._poll.unregister
+
+    def poll(self, milliseconds):
+        threading.Event().wait(0.2)
+        return self._poll.poll(milliseconds)
 
 
 def by_run():
@@ -72,6 +88,13 @@ def test_objects_are_those_of_single_runs(servers, toolchain):
         used |= {server._process.pid for server in servers._idle}
         assert made is not None and separated(made) == separated(one_run(toolchain, source))
     assert len(used) == 2  # the first one until its inputs were used
+
+
+def test_a_server_may_end_before_its_last_object_is_read(servers, monkeypatch):
+    for number in range(compile_server._SOURCES - 1):
+        assert servers.by_server(SOURCE % number)
+    monkeypatch.setattr(compile_server.select, "poll", LatePoll)
+    assert servers.by_server(SOURCE % 99) and not servers._idle
 
 
 @pytest.mark.parametrize("source", ["void f(", "#error no\n", "#include <none.h>\n", ""])
