@@ -10,12 +10,16 @@ import os
 import runpy
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from subprocess import call
+from tempfile import TemporaryDirectory
 
 from weft.plugin import DeviceUnavailable
 from weft_mpi.process import current
+
+_BACKING = "OMPI_MCA_btl_sm_backing_directory"
 
 
 def launch(ranks: int, program: Sequence[str], options: Sequence[str] = ()) -> int:
@@ -26,7 +30,21 @@ def launch(ranks: int, program: Sequence[str], options: Sequence[str] = ()) -> i
     :raises DeviceUnavailable: if there is no ``mpirun``.
     """
     environment = os.environ | {"PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0")}
-    return call([*command(ranks, options), *program], env=environment)
+    with _shared_memory(options) as named:
+        return call([*command(ranks, options), *program], env=environment | named)
+
+
+@contextmanager
+def _shared_memory(options: Sequence[str]) -> Generator[dict[str, str]]:
+    """Where the ranks share memory: a folder that is gone after a job whose ranks were killed too.
+
+    Options may name other machines, which do not have it.
+    """
+    if options or _BACKING in os.environ or not os.path.isdir("/dev/shm"):
+        yield {}
+        return
+    with TemporaryDirectory(prefix="weft-mpi-", dir="/dev/shm", ignore_cleanup_errors=True) as name:
+        yield {_BACKING: name}
 
 
 def command(ranks: int, options: Sequence[str] = ()) -> list[str]:
