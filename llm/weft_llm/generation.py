@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from weft import Tensor, UOp, Variable, dtypes, jit, nn
+from weft import Tensor, UOp, Variable, dtypes, jit
 from weft_llm.kv_cache import ContiguousCache
+from weft_llm.layers import Network
 from weft_llm.sampling import Sampling, parameter_rows, penalized, recent_rows, sample
 from weft_llm.tokenizer import TextStream, Tokenizer
 
@@ -21,7 +22,7 @@ class Decoder:
     calls and replays them for all positions.
     """
 
-    def __init__(self, network: nn.Module, capacity: int) -> None:
+    def __init__(self, network: Network, capacity: int) -> None:
         self.capacity = capacity
         rounded = -(-capacity // CHUNKS[-1]) * CHUNKS[-1] + CHUNKS[0]  # room for padding
         self.cache = ContiguousCache(network.config, rounded)
@@ -56,9 +57,7 @@ class Decoder:
         return self.extend(tokens[same:])
 
 
-def _jit_step(
-    network: nn.Module, cache: ContiguousCache
-) -> Callable[[Tensor, UOp, Tensor], Tensor]:
+def _jit_step(network: Network, cache: ContiguousCache) -> Callable[[Tensor, UOp, Tensor], Tensor]:
     @jit
     def step(tokens: Tensor, start: UOp, last: Tensor) -> Tensor:
         length = int(tokens.shape[1])

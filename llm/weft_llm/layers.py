@@ -198,10 +198,26 @@ class Block(nn.Module):
         return x + self.mlp(self.post_attention_layernorm(x))
 
 
-class Decoder(nn.Module):
+class Network(nn.Module):
+    """What every family derives from: `forward` computes hidden states.
+
+    generates: whether it has logits. An encoder has none.
+    """
+
+    generates = True
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Logits (..., vocabulary) of hidden states (..., hidden)."""
+        raise NotImplementedError(f"{type(self).__name__} has no logits")
+
+
+class Decoder(Network):
     """A decoder with rotary positions: tokens to hidden states, hidden states to logits."""
 
-    block: type[nn.Module] = Block
+    block: type[Block] = Block
 
     def __init__(self, config: Config) -> None:
         self.config = config

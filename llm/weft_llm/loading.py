@@ -14,6 +14,7 @@ from weft.quantization import storage_of
 from weft_llm import gguf_model, hugging_face
 from weft_llm.configuration import Config
 from weft_llm.families import FAMILIES
+from weft_llm.layers import Network
 from weft_llm.weights import BlockWeight, Weight
 
 
@@ -49,14 +50,14 @@ def open_source(path: str | Path, device: str | None = None) -> Source:
     return Source(path, config, gguf_model.state_from_tensors(tensors, config), notes)
 
 
-def load_network(source: Source, dtype: Any = None) -> nn.Module:
+def load_network(source: Source, dtype: Any = None) -> Network:
     """The network of a source with its weights in memory.
 
     dtype: of the weights of linear layers and embeddings; without it that of the file, where
     quantised ones keep their blocks. Raises FormatError for tensors that are missing or have other
     shapes.
     """
-    network: nn.Module = FAMILIES[source.config.family](source.config)
+    network: Network = FAMILIES[source.config.family](source.config)
     own = nn.state.get_state_dict(network)
     missing = [name for name in own if name not in source.state]
     if missing:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from weft import Tensor, dtypes, nn
+from weft import Tensor, dtypes
 from weft.base.errors import ArgumentError
 from weft_llm.chat_template import CHATML, ChatTemplate
 from weft_llm.generation import (
@@ -21,6 +21,7 @@ from weft_llm.generation import (
 )
 from weft_llm.hugging_face import read_json
 from weft_llm.kv_cache import WholeSequence
+from weft_llm.layers import Network
 from weft_llm.loading import Source, load_network, open_source
 from weft_llm.sampling import Sampling
 from weft_llm.tokenizer import Tokenizer, tokenizer_from_folder, tokenizer_from_notes
@@ -39,7 +40,7 @@ class LanguageModel:
     """
 
     def __init__(
-        self, network: nn.Module, tokenizer: Tokenizer, template: ChatTemplate, context: int
+        self, network: Network, tokenizer: Tokenizer, template: ChatTemplate, context: int
     ) -> None:
         self.network, self.tokenizer, self.template = network, tokenizer, template
         self.config = network.config
@@ -62,7 +63,7 @@ class LanguageModel:
 
     def check_generates(self) -> None:
         """Raise ArgumentError for an encoder, which cannot continue a text."""
-        if not hasattr(self.network, "logits"):
+        if not self.network.generates:
             raise ArgumentError(
                 "this model does not generate text",
                 because=f"models of the family {self.config.family} are encoders",

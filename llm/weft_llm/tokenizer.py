@@ -199,7 +199,7 @@ def _byte_pairs(notes: Mapping[str, Any], tokens: Sequence[str]) -> Any:
     return inner
 
 
-def _sentence_pieces(notes: Mapping[str, Any], tokens: Sequence[str]) -> Any:
+def _sentence_pieces(notes: Mapping[str, Any], tokens: list[str]) -> Any:
     """SentencePiece's byte-pair encoding: the merge with the highest score comes first."""
     from tokenizers import Tokenizer, decoders, models, normalizers
 
@@ -223,7 +223,7 @@ def _sentence_pieces(notes: Mapping[str, Any], tokens: Sequence[str]) -> Any:
 
 
 def _merges_by_score(
-    tokens: Sequence[str], scores: Sequence[float], vocabulary: Mapping[str, int]
+    tokens: list[str], scores: Sequence[float], vocabulary: Mapping[str, int]
 ) -> list[tuple[str, str]]:
     """Every pair of tokens that makes a token, ordered by the score of what it makes."""
     found = []

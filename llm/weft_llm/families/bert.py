@@ -9,7 +9,15 @@ from __future__ import annotations
 from weft import Tensor, nn
 from weft_llm.attention import Context
 from weft_llm.configuration import Config
-from weft_llm.layers import ACTIVATIONS, embedding, linear, merged_heads, pattern_of, split_heads
+from weft_llm.layers import (
+    ACTIVATIONS,
+    Network,
+    embedding,
+    linear,
+    merged_heads,
+    pattern_of,
+    split_heads,
+)
 from weft_llm.weights import values_of
 
 
@@ -37,8 +45,10 @@ class EncoderLayer(nn.Module):
         return self.output_norm(x + self.down(self.act(self.up(x))))
 
 
-class Bert(nn.Module):
+class Bert(Network):
     """Tokens to hidden states; it has no logits."""
+
+    generates = False
 
     def __init__(self, config: Config) -> None:
         self.config = config

@@ -8,7 +8,15 @@ from __future__ import annotations
 from weft import Tensor, nn
 from weft_llm.attention import Context
 from weft_llm.configuration import Config
-from weft_llm.layers import ACTIVATIONS, embedding, linear, merged_heads, pattern_of, split_heads
+from weft_llm.layers import (
+    ACTIVATIONS,
+    Network,
+    embedding,
+    linear,
+    merged_heads,
+    pattern_of,
+    split_heads,
+)
 from weft_llm.weights import product
 
 
@@ -29,7 +37,7 @@ class Attention(nn.Module):
         )
 
 
-class Network(nn.Module):
+class FeedForward(nn.Module):
     """Two linear layers around an activation."""
 
     def __init__(self, config: Config) -> None:
@@ -49,7 +57,7 @@ class Block(nn.Module):
         self.ln_1 = nn.LayerNorm(config.hidden_size, config.norm_eps)
         self.attn = Attention(config, layer)
         self.ln_2 = nn.LayerNorm(config.hidden_size, config.norm_eps)
-        self.mlp = Network(config)
+        self.mlp = FeedForward(config)
 
     def forward(self, x: Tensor, context: Context) -> Tensor:
         """The shape of x, (batch, length, hidden)."""
@@ -57,7 +65,7 @@ class Block(nn.Module):
         return x + self.mlp(self.ln_2(x))
 
 
-class GPT2(nn.Module):
+class GPT2(Network):
     """Tokens to hidden states, hidden states to logits; the embedding is used for both."""
 
     def __init__(self, config: Config) -> None:

@@ -5,13 +5,14 @@ Source: H. Touvron et al., "Llama 2: Open Foundation and Fine-Tuned Chat Models"
 
 from __future__ import annotations
 
+from weft_llm.configuration import Config
 from weft_llm.layers import Attention, Block, Decoder
 
 
 class LlamaBlock(Block):
     """A block whose output projection has a bias where the others have one."""
 
-    def attention(self, config, layer):  # type: ignore[no-untyped-def]
+    def attention(self, config: Config, layer: int) -> Attention:
         """The attention of a layer."""
         return Attention(config, layer, out_bias=config.attention_bias)
 

@@ -191,7 +191,7 @@ def _message(given: Any) -> dict[str, Any]:
         parts = [part.get("text") if isinstance(part, dict) else None for part in content]
         if not all(isinstance(part, str) for part in parts):
             raise BadRequest("parts of a content are texts: the model reads no images", "messages")
-        content = "".join(parts)
+        content = "".join(map(str, parts))
     calls = given.get("tool_calls")
     if content is None and calls:
         content = ""

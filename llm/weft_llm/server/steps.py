@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from weft import Tensor, UOp, Variable, dtypes, jit, nn
+from weft import Tensor, UOp, Variable, dtypes, jit
 from weft_llm.kv_cache import PagedCache, PagedContext
+from weft_llm.layers import Network
 from weft_llm.sampling import parameter_rows, penalized, recent_rows, sample
 from weft_llm.server.sequence import Sequence
 
@@ -23,7 +24,7 @@ CHUNK_PAGES = (4, 1)
 class Steps:
     """The computation of a server: one network and its cache."""
 
-    def __init__(self, network: nn.Module, pages: int, longest: int, parallel: int) -> None:
+    def __init__(self, network: Network, pages: int, longest: int, parallel: int) -> None:
         """longest: most pages of one sequence. parallel: most sequences of one step."""
         self.vocabulary = network.config.vocab_size
         self.cache = PagedCache(network.config, pages, PAGE)
@@ -120,7 +121,7 @@ def _masked(logits: Tensor, mask: Tensor) -> Tensor:
     return mask.where(logits, -float("inf"))
 
 
-def _jit_prefill(network: nn.Module, cache: PagedCache) -> Any:
+def _jit_prefill(network: Network, cache: PagedCache) -> Any:
     @jit
     def prefill(
         tokens: Tensor, positions: Tensor, starts: list[UOp], table: Tensor, length: UOp,
@@ -134,7 +135,7 @@ def _jit_prefill(network: nn.Module, cache: PagedCache) -> Any:
     return prefill
 
 
-def _jit_decode(network: nn.Module, cache: PagedCache) -> Any:
+def _jit_decode(network: Network, cache: PagedCache) -> Any:
     @jit
     def decode(
         tokens: Tensor, positions: Tensor, starts: list[UOp], table: Tensor, length: UOp
