@@ -4,7 +4,8 @@ in: spec.linear      out: the same with a statement in the place of each such ST
 
 An asynchronous STORE is one such instruction if its value is one LOAD; if an access had to be cut
 (see `alignment`), it is synchronous. A LOAD whose gate is false reads nothing: the instruction
-writes zeros, which is what the core expects there.
+writes zeros, which is what the core expects there. It still translates the address, which therefore
+is the start of the buffer.
 
 Source: NVIDIA, "PTX ISA", data movement instructions, cp.async.
 """
@@ -21,8 +22,8 @@ SINCE = 80
 
 _SIZES = (16, 8, 4)
 # Statements, as templates over their sources.
-_COPIES = {size: f"copy_async<{size}>({{0}} + {{1}}, {{2}} + {{3}});" for size in _SIZES}
-_GATED = {size: f"copy_async<{size}>({{0}} + {{1}}, {{2}} + {{3}}, {{4}});" for size in _SIZES}
+_COPIES = {size: f"copy_async<{size}>({{0}} + {{1}}, {{2}}, {{3}});" for size in _SIZES}
+_GATED = {size: f"copy_async<{size}>({{0}} + {{1}}, {{2}}, {{3}}, {{4}});" for size in _SIZES}
 _COMMIT = "commit_copies();"
 _WAIT = "wait_for_copies<{0}>();"
 
@@ -82,8 +83,9 @@ def _is_zero(value: UOp) -> bool:
 
 
 COPY_ASYNC = """\
-template <int N>
-__device__ inline void copy_async(void* to, const void* from, bool there = true) {
+template <int N, class T, class Index>
+__device__ inline void copy_async(void* to, const T* start, Index at, bool there = true) {
+  const void* from = start + (there ? at : 0);
   int read = there ? N : 0;  // the rest becomes zeros
   if (N == 16) {
     asm volatile("{.reg .u64 s; .reg .u32 t; cvta.to.shared.u64 s, %0; cvt.u32.u64 t, s; "

@@ -45,7 +45,7 @@ def test_a_copy_is_one_statement(dtype, size):
 def test_behind_a_gate_zeros_are_put_down():
     source = written(dtypes.float.vec(4), gate=True)
     (call,) = (line for line in source.splitlines() if line.startswith("  copy_async<16>("))
-    assert call.count(",") == 2 and "bool alu1 = lidx0 < 5;" in source
+    assert call.count(",") == 3 and "bool alu1 = lidx0 < 5;" in source
     assert "copy_async" not in written(dtypes.float, gate=True, other=1.0)
 
 

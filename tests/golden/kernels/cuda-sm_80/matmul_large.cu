@@ -8,8 +8,9 @@ struct alignas(N & (N - 1) ? sizeof(T) : N * sizeof(T) < 16 ? N * sizeof(T) : 16
   __device__ T& operator[](int i) { return lane[i]; }
   __device__ const T& operator[](int i) const { return lane[i]; }
 };
-template <int N>
-__device__ inline void copy_async(void* to, const void* from, bool there = true) {
+template <int N, class T, class Index>
+__device__ inline void copy_async(void* to, const T* start, Index at, bool there = true) {
+  const void* from = start + (there ? at : 0);
   int read = there ? N : 0;  // the rest becomes zeros
   if (N == 16) {
     asm volatile("{.reg .u64 s; .reg .u32 t; cvta.to.shared.u64 s, %0; cvt.u32.u64 t, s; "
@@ -49,24 +50,24 @@ extern "C" __global__ void __launch_bounds__(256) r_16_8_8_32_32_4_4_2_4(float* 
   int alu4 = lidx1 * 1024;
   int alu5 = alu1 + alu2 + alu3 + alu4;
   int alu6 = alu2 * 36 + alu0 + lidx1 * 2;
-  copy_async<4>(tile0 + alu6, data1 + alu5);
+  copy_async<4>(tile0 + alu6, data1, alu5);
   int alu7 = alu5 + 8192;
   int alu8 = alu6 + 16;
-  copy_async<4>(tile0 + alu8, data1 + alu7);
+  copy_async<4>(tile0 + alu8, data1, alu7);
   int alu9 = alu5 + 16;
   int alu10 = alu6 + 576;
-  copy_async<4>(tile0 + alu10, data1 + alu9);
+  copy_async<4>(tile0 + alu10, data1, alu9);
   int alu11 = alu5 + 8208;
   int alu12 = alu6 + 592;
-  copy_async<4>(tile0 + alu12, data1 + alu11);
+  copy_async<4>(tile0 + alu12, data1, alu11);
   int gidx0 = blockIdx.x;
   int alu13 = gidx0 * 64;
   int alu14 = alu1 + alu2 * 4 + alu13 + alu4;
   int alu15 = lidx0 * 4 + lidx1 * 128;
-  copy_async<16>(tile1 + alu15, data2 + alu14);
+  copy_async<16>(tile1 + alu15, data2, alu14);
   int alu16 = alu14 + 8192;
   int alu17 = alu15 + 1024;
-  copy_async<16>(tile1 + alu17, data2 + alu16);
+  copy_async<16>(tile1 + alu17, data2, alu16);
   commit_copies();
   commit_copies();
   acc0 = 0.0f;
@@ -89,11 +90,11 @@ extern "C" __global__ void __launch_bounds__(256) r_16_8_8_32_32_4_4_2_4(float* 
     int alu26 = alu24 + 16;
     wait_for_copies<1>();
     __syncthreads();
-    copy_async<4>(tile0 + alu24, data1 + alu21, alu22);
-    copy_async<4>(tile0 + alu26, data1 + alu25, alu22);
+    copy_async<4>(tile0 + alu24, data1, alu21, alu22);
+    copy_async<4>(tile0 + alu26, data1, alu25, alu22);
     int alu27 = alu14 + ridx4 * 8192 + 16384;
     int alu28 = alu15 + alu23 * 1024;
-    copy_async<16>(tile1 + alu28, data2 + alu27, alu22);
+    copy_async<16>(tile1 + alu28, data2, alu27, alu22);
     commit_copies();
     int alu29 = ridx4 % 3;
     int alu30 = alu18 + alu29 * 576;

@@ -1,6 +1,7 @@
 // grid (2, 4, 1), block (16, 16, 1); opts: Opt(LOCAL, 1, 16), Opt(LOCAL, 0, 16), Opt(SPLIT, 4, 16), Opt(UNROLL, 5, 4), Opt(STAGE, 4, 3)
-template <int N>
-__device__ inline void copy_async(void* to, const void* from, bool there = true) {
+template <int N, class T, class Index>
+__device__ inline void copy_async(void* to, const T* start, Index at, bool there = true) {
+  const void* from = start + (there ? at : 0);
   int read = there ? N : 0;  // the rest becomes zeros
   if (N == 16) {
     asm volatile("{.reg .u64 s; .reg .u32 t; cvta.to.shared.u64 s, %0; cvt.u32.u64 t, s; "
@@ -33,19 +34,19 @@ extern "C" __global__ void __launch_bounds__(256) r_4_2_16_16_3_4_4(float* __res
   int lidx0 = threadIdx.x;
   int alu0 = gidx1 * 768 + lidx1 * 48 + lidx0;
   int alu1 = lidx0 * 18 + lidx1;
-  copy_async<4>(tile0 + alu1, data1 + alu0);
+  copy_async<4>(tile0 + alu1, data1, alu0);
   int alu2 = alu0 + 16;
   int alu3 = alu1 + 288;
-  copy_async<4>(tile0 + alu3, data1 + alu2);
+  copy_async<4>(tile0 + alu3, data1, alu2);
   int alu4 = lidx1 * 32;
   int gidx0 = blockIdx.x;
   int alu5 = gidx0 * 16;
   int alu6 = alu4 + alu5 + lidx0;
   int alu7 = lidx0 + lidx1 * 16;
-  copy_async<4>(tile1 + alu7, data2 + alu6);
+  copy_async<4>(tile1 + alu7, data2, alu6);
   int alu8 = alu6 + 512;
   int alu9 = alu7 + 256;
-  copy_async<4>(tile1 + alu9, data2 + alu8);
+  copy_async<4>(tile1 + alu9, data2, alu8);
   commit_copies();
   commit_copies();
   acc0 = 0.0f;
@@ -60,10 +61,10 @@ extern "C" __global__ void __launch_bounds__(256) r_4_2_16_16_3_4_4(float* __res
     int alu14 = alu1 + alu13 * 288;
     wait_for_copies<1>();
     __syncthreads();
-    copy_async<4>(tile0 + alu14, data1 + alu10, alu12);
+    copy_async<4>(tile0 + alu14, data1, alu10, alu12);
     int alu15 = alu6 + ridx4 * 512 + 1024;
     int alu16 = alu7 + alu13 * 256;
-    copy_async<4>(tile1 + alu16, data2 + alu15, alu12);
+    copy_async<4>(tile1 + alu16, data2, alu15, alu12);
     commit_copies();
     int alu17 = lidx1 + ridx4 * 288;
     int alu18 = lidx0 + ridx4 * 256;
