@@ -218,9 +218,16 @@ def _is_lifted(constant: UOp, user: UOp) -> bool:
     """Whether a constant may be a variable: a number that elements are computed with."""
     if constant.op is not Ops.CONST or constant.src:
         return False
+    if not any(_reads_memory(source) for source in user.src):
+        return False  # it is folded with constants, whose shape a variable would lose
     if constant.dtype is dtypes.int32:
         return user.op in _OF_INTEGERS
     return constant.dtype in _BITS and user.op in _OF_FLOATS
+
+
+def _reads_memory(node: UOp) -> bool:
+    """Whether a value depends on a buffer."""
+    return node.op is Ops.BUFFER or any(map(_reads_memory, node.src))
 
 
 def _is_window(node: UOp) -> bool:

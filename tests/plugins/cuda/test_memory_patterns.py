@@ -83,7 +83,7 @@ def most_in_a_bank(nbytes, places):
     return worst
 
 
-@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90a"])
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_89"])
 @pytest.mark.parametrize("make", [half_product, transposed_half_product])
 def test_products_of_short_floats(make, arch):
     program = program_of(make, arch)
