@@ -22,7 +22,9 @@ MOST_NESTED, DEEP_FUNCTIONS, DEEPEST = 3, 60, 5
 """Blocks in blocks; how many functions may have more; of the deepest."""
 ASSERTIONS = 2
 """In the code that users run, besides those that tell type checkers what a value is."""
-CLOCKS = {"test_timing.py", "test_workers.py", "test_disk_cache.py", "test_threads.py"}
+CLOCKS = {
+    "test_timing.py", "test_workers.py", "test_disk_cache.py", "test_threads.py", "test_server.py",
+}  # fmt: skip
 """Tests that read a clock: to wait for another process, or of what measures."""
 
 

@@ -20,7 +20,10 @@ OTHERS = {
         "amounts that a search tries",
     ),
     "vectorization/memory_accesses.py": ({4, 8, 16}, "bytes that asynchronous copies have"),
-    "vectorization/packed_dot.py": ({8, 16, 0xFFFF, 0x10000, 0xFFFF0000}, "bits of a word"),
+    "vectorization/packed_dot.py": (
+        {4, 8, 16, 0xFFFF, 0x10000, 0xFFFF0000},
+        "bits of a word, and its bytes",
+    ),
     "workgroups/bank_padding.py": ({4096}, "entries of a cache"),
     "workgroups/launch_dims.py": ({62}, "no stride is as long"),
     "workgroups/tile_copies.py": ({62}, "no stride is as long"),

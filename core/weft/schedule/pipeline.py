@@ -203,9 +203,9 @@ def kernelize_map(sink: UOp, ctx: ScheduleContext | None = None) -> dict[UOp, UO
 
     sink: SINK over the requested graphs. The map has an entry for every node (never
     movement) whose value a kernel now stores: a reshape of ASSIGN(BUFFER, KERNEL). Nodes that were
-    fused away have none: they stay as they were. The sink has an entry where processes compute values
-    that other processes read. Raises CapabilityError, DeviceError and
-    ScheduleError where something cannot be scheduled.
+    fused away have none: they stay as they were. The sink has an entry where processes compute
+    values that other processes read. Raises CapabilityError, DeviceError and ScheduleError where
+    something cannot be scheduled.
     """
     context = ctx or ScheduleContext(registry.capabilities)
     plan = Plan(sink)

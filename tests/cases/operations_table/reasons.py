@@ -28,6 +28,7 @@ _SHARDS = "one value on several devices; `tests/property/test_sharding.py`"
 _SOURCES = (
     "elements come from elsewhere, as they are there; `tests/unit/tensor/test_pending_readers.py`"
 )
+_COMPLEX = "parts of complex numbers; `tests/unit/tensor/complex`"
 _GRAPH = "graph nodes for those who build them; `tests/unit/tensor`"
 _IN_PLACE = (
     "written into the tensor: what the method without the underscore computes;"
@@ -51,6 +52,7 @@ REASONS: dict[str, str] = {
     **dict.fromkeys(("shard", "shard_", "shard_like", "shards"), _SHARDS),
     **dict.fromkeys(("local", "full_tensor", "from_local"), _SHARDS),
     **dict.fromkeys(("from_blob", "from_dlpack", "from_file", "from_url"), _SOURCES),
+    **dict.fromkeys(("is_complex", "conj", "angle", "real", "imag"), _COMPLEX),
     **dict.fromkeys(
         (*(f"{name}_" for name in INPLACE), "bernoulli_", "fill_diagonal_", "random_"), _IN_PLACE
     ),

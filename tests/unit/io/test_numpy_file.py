@@ -103,7 +103,13 @@ def test_hostile_headers(text):
 
 
 @pytest.mark.parametrize(
-    "array", [np.arange(3, dtype=">i4"), np.array([1j], np.clongdouble), np.array(["a"]), np.zeros(2, "i4,f4")]
+    "array",
+    [
+        np.arange(3, dtype=">i4"),
+        np.array([1j], np.clongdouble),
+        np.array(["a"]),
+        np.zeros(2, "i4,f4"),
+    ],
 )
 def test_arrays_without_a_dtype_of_ours(array):
     with pytest.raises(FormatError, match="dtype"):
