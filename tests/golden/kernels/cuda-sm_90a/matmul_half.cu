@@ -34,8 +34,8 @@ __device__ inline void load_tile(unsigned to, const T* from, int stride, int row
     int piece = threadIdx.x + i * 256, row = piece >> 3, at = piece & 7;
     if (ALONG_TERMS) {
       bool there = WHOLE || row < rows && at * 8 < terms;
-      copy_piece(to + row * 128 + ((at ^ (row & 7)) << 4), from + (there ? row * stride + at * 8 : 0),
-          there);
+      copy_piece(to + row * 128 + ((at ^ (row & 7)) << 4),
+          from + (there ? row * stride + at * 8 : 0), there);
     } else {
       int term = row & 63, block = row >> 6;
       bool there = WHOLE || term < terms && block * 64 + at * 8 < rows;
