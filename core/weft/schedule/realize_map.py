@@ -69,7 +69,7 @@ def must_realize(
             and node not in marks.inside
             and _is_expanded(node, uses, picks)
             and not _is_cheap(node, depth[node], uses, realized)
-            and not (_is_widening(node) and _stays_narrow(node, prefers_narrow))
+            and not (_is_widening(node, realized) and _stays_narrow(node, prefers_narrow))
             and not _is_dequantization(node, uses, realized)
             and node not in marks.recomputed
             and not (node in marks.dequantized and _has_few_reads(node, uses))
@@ -127,10 +127,12 @@ def _is_cheap(node: UOp, depth: int, uses: Uses, realized: dict[UOp, None]) -> b
     return counts or prod(node.shape) == 1 or _is_loop_invariant(node, uses)
 
 
-def _is_widening(node: UOp) -> bool:
-    """Whether a node only casts stored elements to a wider dtype."""
+def _is_widening(node: UOp, realized: dict[UOp, None]) -> bool:
+    """Whether a node only casts elements of memory, or of what will be in memory, to a wider
+    dtype."""
     source = node.src[0] if node.op is Ops.CAST else node
-    return node.dtype.itemsize > source.dtype.itemsize and is_stored(source.base)
+    in_memory = is_stored(source.base) or source.base in realized
+    return node.dtype.itemsize > source.dtype.itemsize and in_memory
 
 
 def _is_dequantization(node: UOp, uses: Uses, realized: dict[UOp, None]) -> bool:

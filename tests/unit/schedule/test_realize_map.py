@@ -2,7 +2,9 @@
 
 from helpers.graphs import buffer, kernels
 from weft.base.dtype import dtypes
-from weft.uop import Ops
+from weft.schedule.realize_map import must_realize
+from weft.schedule.use_def import uses_in
+from weft.uop import Ops, UOp
 
 
 def test_a_reduce_is_stored_before_it_is_expanded():
@@ -56,3 +58,13 @@ def test_expensive_operands_are_stored():
     for number in range(6):
         weights = weights * (number + 2.0)
     assert len(kernels(product(rows, weights))) == 2
+
+
+def test_copies_are_widened_by_their_readers():
+    """A device that multiplies short floats reads them as they were copied."""
+    left, right = (buffer(512, dtypes.half).copy_to_device("Y").reshape((16, 32)) for _ in range(2))
+    wide = product(left.cast(dtypes.float), right.cast(dtypes.float))
+    uses = uses_in(UOp.sink(wide))
+    for narrow, stored in (True, 0), (False, 2):
+        realized = must_realize(uses, prefers_narrow=lambda *given, narrow=narrow: narrow)
+        assert sum(node.op is Ops.CAST for node in realized) == stored
