@@ -15,7 +15,7 @@ from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Hashable
 from itertools import repeat
-from typing import Any
+from typing import Any, TypeAlias
 
 from weft.base.errors import ArgumentError, CapabilityError, OutOfMemory, WeftError
 from weft.base.locks import lock
@@ -31,6 +31,10 @@ WINDOWS_FROM = 64 << 10
 """The bytes from which an allocation may serve a smaller buffer as a window."""
 WASTE = 4
 """A window leaves less than 1/4 of its allocation unused."""
+
+Returned: TypeAlias = tuple[Any, int, BufferHints, str | None]
+"""Freed memory: the handle, bytes, hints, and the device that counts it as resident."""
+_POP = deque[Returned].pop
 
 
 class Pool:
@@ -68,11 +72,11 @@ class Pool:
         # call. Free memory is therefore in this queue or in `_free` at every moment, and the other
         # tables are rebuilt from `_free`.
         # The fourth item is the device string of memory that counts as resident.
-        self.returned: deque[tuple[Any, int, BufferHints, str | None]] = deque()
+        self.returned: deque[Returned] = deque()
         self._lock = lock()
         self._tries = map(self._lock.acquire, repeat(False))  # each takes it, or does not wait
         # the memory that was returned last, without a call of a Python function
-        self.newest = map(deque.pop, repeat(self.returned))
+        self.newest = map(_POP, repeat(self.returned))
         usage.pools.add(self)
 
     @property

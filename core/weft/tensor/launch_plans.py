@@ -297,7 +297,7 @@ class _Direct:
             made._handle if number < 0 else binding.buffer_of(leaves[number]).handle
             for number in self.handles
         ]
-        sizes = self.sizes
+        sizes: Mapping[str, Any] = self.sizes
         if self.variables:
             own = self.own
             numbers = [values[v] if v in values else own[v] for v in self.variables]

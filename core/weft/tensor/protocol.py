@@ -230,6 +230,8 @@ class TensorBase(MixinMethods):
     """The class of complex tensors beside this class; set by `weft.tensor.complex`."""
     _interleaved: Any = None
     """Of a complex tensor the real tensor of its parts, with a last axis of 2."""
+    _products: ClassVar[Any]
+    """Of complex tensors the module of their products."""
 
     if TYPE_CHECKING:
 

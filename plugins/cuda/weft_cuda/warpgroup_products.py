@@ -23,6 +23,7 @@ from weft.plugin import (
     KernelInfo,
     Ops,
     Pass,
+    PtrDType,
     Target,
     UOp,
     affine,
@@ -144,10 +145,10 @@ def _product(sink: UOp, nodes: Any) -> Product | None:
     plain = reduce.arg.op is Ops.ADD and reduce.arg.values == 1 and reduce.dtype is dtypes.float32
     if not plain or value.op is not Ops.MUL or _extent(terms) < source.TERMS:
         return None
-    loads = [_load(factor) for factor in value.src]
-    if loads[0] is None or loads[1] is None or loads[0].dtype is not loads[1].dtype:
+    one, other = map(_load, value.src)
+    if one is None or other is None or one.dtype is not other.dtype:
         return None
-    for left, right in (loads, loads[::-1]):
+    for left, right in ((one, other), (other, one)):
         found = _sides(sink, reduce, terms, left, right)
         if found is not None:
             return found
@@ -203,7 +204,9 @@ def _operand(
         return None
     if _extent(terms if term == 1 else own) % _PIECE:
         return None  # the last piece of a row would be another row's in part
-    return Operand(load, step, term) if load.src[0].src[0].dtype.size < _FAR else None
+    pointer = load.src[0].src[0].dtype
+    is_near = isinstance(pointer, PtrDType) and pointer.size < _FAR
+    return Operand(load, step, term) if is_near else None
 
 
 # ---- blocks ----------------------------------------------------------------------------------
@@ -274,5 +277,6 @@ def definitions(uops: Any) -> Iterator[str]:
     """The functions that a program calls."""
     for u in uops:
         if u.op is Ops.CUSTOMI and u.arg.startswith(source.NAME):
-            columns = 2 * u.src[0].dtype.size
-            yield from source.definitions(columns, _OPERANDS[u.src[2].dtype.base])
+            sums = u.src[0].dtype
+            assert isinstance(sums, PtrDType)  # `_call` has made it
+            yield from source.definitions(2 * sums.size, _OPERANDS[u.src[2].dtype.base])

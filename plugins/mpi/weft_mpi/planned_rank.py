@@ -79,8 +79,9 @@ class PlannedProcess:
         """A runner that waits for each launch, and notes its time."""
 
         def run(handles: Sequence[Any], **how: Any) -> float | None:
+            arguments: dict[str, Any] = {**how, "wait": True}
             started = perf_counter()
-            seconds = below(handles, **{**how, "wait": True})
+            seconds = below(handles, **arguments)
             self.add(name, perf_counter() - started if seconds is None else seconds)
             return seconds
 

@@ -80,9 +80,11 @@ def number_of(rate: Tensor) -> float:
 
 def set_rate(rate: Tensor, value: float | Tensor) -> None:
     """Put a learning rate into its tensor."""
-    if not isinstance(value, Tensor):
-        value = Tensor([real(value, "lr")], dtype=rate.dtype, device=rate.device)
-    rate.assign(value.reshape(1).cast(rate.dtype)).realize()
+    if isinstance(value, Tensor):
+        found = value
+    else:
+        found = Tensor([real(value, "lr")], dtype=rate.dtype, device=rate.device)
+    rate.assign(found.reshape(1).cast(rate.dtype)).realize()
 
 
 def groups_of(params: Any, who: str) -> list[dict[str, Any]]:
