@@ -34,7 +34,7 @@ OUTSIDE = (
     "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md", "examples/README.md",
     "tests/cases/README.md", "tests/hazards/README.md", "tests/helpers/README.md",
 )  # fmt: skip
-OF_OTHERS = {"llm"}  # commands that other distributions add
+OF_OTHERS = {"llm", "plan"}  # commands that other distributions add
 LONGEST = 30
 WIDEST = 80  # more does not fit next to the navigation
 

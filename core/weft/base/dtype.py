@@ -127,12 +127,20 @@ def is_complex(dtype: DType) -> bool:
 
 
 def real_dtype(dtype: DType) -> DType:
-    """The dtype of the real and the imaginary part; of any other dtype itself."""
+    """The dtype of the real and the imaginary part; of any other dtype itself.
+
+    >>> dtypes.real_dtype(dtypes.complex64), dtypes.real_dtype(dtypes.int32)
+    (dtypes.float, dtypes.int)
+    """
     return _PARTS.get(dtype, dtype)
 
 
 def complex_dtype(dtype: DType) -> DType:
-    """The complex dtype with parts that hold `dtype`: complex128 for float64, else complex64."""
+    """The complex dtype with parts that hold `dtype`: complex128 for float64, else complex64.
+
+    >>> dtypes.complex_dtype(dtypes.float64)
+    dtypes.complex128
+    """
     if dtype in _PARTS:
         return dtype
     if not is_float(dtype):
@@ -376,7 +384,9 @@ def element_dtype(given: Any) -> DType:
 def _unknown(name: str, asked: str) -> UnknownDType:
     import difflib  # only who errs needs it
 
-    close = difflib.get_close_matches(name, _by_name, 3, 0.5)
+    # of complex dtypes their names alone: an alias such as cfloat is close to all floats
+    likely = [n for n, dtype in _by_name.items() if n == dtype.name or not is_complex(dtype)]
+    close = difflib.get_close_matches(name, likely, 3, 0.5)
     return UnknownDType(
         f"no dtype is called {name!r}",
         asked=repr(asked),

@@ -101,7 +101,7 @@ EQUIVALENTS: dict[str, str] = {
     # namespaces
     "linalg": "weft.array_api.linalg, or methods: x.svd(), x.solve(y), x.inv(), x.lstsq(y)",
     "special": "methods of Tensor: x.erf(), x.sigmoid(), x.logit(), x.xlogy(y), x.softmax()",
-    "quantization": QUANTISED, "ao": QUANTISED, "quantize_per_tensor": QUANTISED,
+    "ao": QUANTISED, "quantize_per_tensor": QUANTISED,
     "quantize_per_channel": QUANTISED, "qint8": QUANTISED, "quint8": QUANTISED,
     "qint32": QUANTISED,
     "sparse": SPARSE, "nested": SPARSE, "sparse_coo_tensor": SPARSE, "sparse_csr_tensor": SPARSE,

@@ -37,7 +37,7 @@ def block_format(name: str | BlockFormat) -> BlockFormat:
     if found is None:
         raise ArgumentError(
             "there is no such block format",
-            asked=f"the block format {name!r}",
+            asked=f"the block format {shown(name)}",
             try_="one of " + ", ".join(FORMATS),
         )
     return found

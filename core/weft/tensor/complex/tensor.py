@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
+from weft.base.arguments import too_deep
 from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import DTypeError, ShapeError
 from weft.shape.movement import say_shape
@@ -49,8 +50,11 @@ class ComplexTensor(Tensor):
         self, data: Any = None, device: Any = None, dtype: Any = None,
         requires_grad: bool | None = None,
     ) -> None:  # fmt: skip
-        kind = dtype_of(data) if dtype is None else to_dtype(dtype)
-        self._interleaved = interleaved_data(self._real_class, data, device, kind)
+        try:
+            kind = dtype_of(data) if dtype is None else to_dtype(dtype)
+            self._interleaved = interleaved_data(self._real_class, data, device, kind)
+        except RecursionError as error:
+            raise too_deep(data, "nested lists", error) from None
         if requires_grad is not None:
             self._interleaved.requires_grad = requires_grad
 
