@@ -122,12 +122,13 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def __new__(
         cls, data: Any = None, device: Any = None, dtype: Any = None, *_: Any, **__: Any
-    ) -> Any:
+    ) -> Self:
         """A complex tensor if `data` holds complex numbers, or `dtype` is complex."""
         kind = (
             cls if data.__class__ in PLAIN_DATA and dtype is None else _class_for(cls, data, dtype)
         )
-        return object.__new__(kind)
+        made: Self = object.__new__(kind)
+        return made
 
     def __init__(
         self,
