@@ -221,8 +221,8 @@ Functions that `weft.functions` binds by name.
 
 # ruff: noqa: F403, F405, RUF022
 
-from weft.functions.constants import *
 from weft.functions.complex_numbers import *
+from weft.functions.constants import *
 from weft.functions.defaults import *
 from weft.functions.defined import *
 from weft.functions.min_max import *
