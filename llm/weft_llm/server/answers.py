@@ -47,10 +47,10 @@ class Run:
         sampling = wanted.sampling
         if sampling.seed is not None:
             sampling = replace(sampling, seed=sampling.seed + choice)
-        room = context - len(tokens)
+        remaining = context - len(tokens)
         return Sequence(
             tokens,
-            room if wanted.limit is None else min(wanted.limit, room),
+            remaining if wanted.limit is None else min(wanted.limit, remaining),
             sampling,
             StopStrings(wanted.stops),
             self.tokenizer,
