@@ -227,8 +227,16 @@ def _is_lifted(constant: UOp, user: UOp) -> bool:
 
 
 def _reads_memory(node: UOp) -> bool:
-    """Whether a value depends on a buffer."""
-    return node.op is Ops.BUFFER or any(map(_reads_memory, node.src))
+    """Whether a value depends on a buffer. Looks at each node once: graphs share nodes."""
+    seen, pending = {node}, [node]
+    while pending:
+        current = pending.pop()
+        if current.op is Ops.BUFFER:
+            return True
+        fresh = [source for source in current.src if source not in seen]
+        seen.update(fresh)
+        pending += fresh
+    return False
 
 
 def _is_window(node: UOp) -> bool:

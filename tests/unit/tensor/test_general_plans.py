@@ -140,3 +140,12 @@ def test_views_of_results_have_static_places() -> None:
         assert got.shape == (2, 6)
         again = (got * 2)[0]
         np.testing.assert_allclose(again.numpy(), (ROWS[i + 1] + i / 7) * 2, rtol=1e-6)
+
+
+def test_constants_that_share_nodes_are_looked_at_once():
+    """Each sum doubles the paths to its constant."""
+    for factor in (2.0, 3.0, 4.0):
+        value = Tensor.ones(2)
+        for _ in range(60):
+            value = value + value
+        assert (factor / value).tolist() == [factor / 2.0**60] * 2
