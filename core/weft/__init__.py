@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from weft import array_api as array_api
     from weft import autograd as autograd
     from weft import data as data
+    from weft import export as export
     from weft import fft as fft
     from weft import functions as functions
     from weft import nn as nn
@@ -64,6 +65,7 @@ _HOMES: dict[str, tuple[str, str | None]] = {
     "checkpoint": ("weft.tensor.checkpoint", "checkpoint"),
     "data": ("weft.data", None),
     "dtypes": ("weft.base.dtype", "dtypes"),
+    "export": ("weft.export", None),
     "export_c": ("weft.export", "export_c"),
     "fft": ("weft.fft", None),
     "from_dlpack": ("weft.tensor", "from_dlpack"),
@@ -89,6 +91,7 @@ __all__ = [
     "checkpoint",
     "data",
     "dtypes",
+    "export",
     "export_c",
     "from_dlpack",
     "jit",

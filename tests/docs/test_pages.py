@@ -74,7 +74,10 @@ def test_no_example_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("name", SESSIONS)
-def test_sessions_print_the_documented_output(name: str) -> None:
+def test_sessions_print_the_documented_output(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # some write files
     examples = "\n".join(re.findall(r"```pycon\n(.*?)```", TEXT[name], re.S))
     test = doctest.DocTestParser().get_doctest(examples, {}, name, name, 0)
     assert test.examples

@@ -98,7 +98,6 @@ EQUIVALENTS: dict[str, str] = {
     "frombuffer": "Tensor(memoryview), or Tensor.from_blob(address, shape, dtype=...)",
     "to_dlpack": "x itself: numpy.from_dlpack(x) and others take it",
     "library": "weft.autograd.Function, or weft.plugin for devices",
-    "export": "weft.export_c(function, *examples, folder=...)",
     # namespaces
     "linalg": "weft.array_api.linalg, or methods: x.svd(), x.solve(y), x.inv(), x.lstsq(y)",
     "special": "methods of Tensor: x.erf(), x.sigmoid(), x.logit(), x.xlogy(y), x.softmax()",

@@ -3,6 +3,7 @@ and none to something wrong."""
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import types
 import warnings
@@ -33,6 +34,12 @@ def test_no_name_of_the_table_is_there(name: str) -> None:
     with pytest.raises(MissingName) as error:
         getattr(weft, name)
     assert error.value.try_ == EQUIVALENTS[name]
+
+
+def test_no_package_is_in_the_table() -> None:
+    """An import of `weft.x` sets the attribute: a name of a package is there or not by chance."""
+    packages = {module.name for module in pkgutil.iter_modules(weft.__path__)}
+    assert sorted(packages & {*EQUIVALENTS}) == []
 
 
 def test_suggested_names_exist() -> None:
