@@ -72,6 +72,14 @@ def _ranks(seed: int) -> None:
     run_program(Seeded(seed), EVERYTHING, devices=names, mesh=mesh)
 
 
+def _reshardings(seed: int) -> None:
+    """On all ranks of a program of MPI."""
+    from helpers.random_reshardings import check_reshardings
+    from weft_mpi.process import current
+
+    check_reshardings(seed, tuple(f"MPI:{rank}" for rank in range(current().size)))
+
+
 def _devices(count: int) -> tuple[str, ...]:
     from weft import Device
 
@@ -101,6 +109,7 @@ KINDS: dict[str, tuple[str, Callable[[], Callable[[int], object]]]] = {
     "sharded_three": ("the same on three devices", lambda: lambda s: _shards(s, 3)),
     "meshes": ("the same on meshes of two axes", lambda: _meshes),
     "ranks": ("the same on ranks of MPI (needs --ranks)", lambda: _ranks),
+    "reshardings": ("layouts of one value on ranks of MPI (needs --ranks)", lambda: _reshardings),
 }
 
 
@@ -117,7 +126,7 @@ def run_chunk(kind: str, start: int, stop: int) -> int:
         except Refused:
             continue
         except Exception as error:  # noqa: BLE001 (each kind of failure is a finding)
-            if kind == "ranks":
+            if kind in ("ranks", "reshardings"):
                 error.add_note(f"{kind} {seed}")
                 raise
             mismatches += 1

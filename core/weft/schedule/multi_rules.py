@@ -64,7 +64,8 @@ class _Partitioner:
     """One traversal of a graph, sources first.
 
     everywhere: gathered values. partial: the partial results of reduces over the cut axis.
-    together: the parts of which each process reads its own.
+    together: the parts of which each process reads its own. own_copies: the parts on every device
+    of which each process copied its own to a device that no other process has.
     """
 
     def __init__(self, ctx: ScheduleContext) -> None:
@@ -73,6 +74,7 @@ class _Partitioner:
         self.everywhere: dict[UOp, Sharded] = {}
         self.partial: dict[UOp, Sharded] = {}
         self.together: dict[UOp, None] = {}
+        self.own_copies: dict[UOp, Sharded] = {}
 
     def node(self, node: UOp) -> Found:
         """The replacement of one node; its sources are in `found`."""
@@ -274,7 +276,7 @@ class _Partitioner:
             return self._gathered(node, source, found, target)
         shard = node.arg if isinstance(node.arg, Shard) else EVERYWHERE
         if isinstance(found, UOp):
-            return _distributed(found, target, shard)
+            return self._distributed(found, target, shard)
         if found.devices == target and node.arg is None:
             return found
         if (scattered := self._scattered(source, target, shard)) is not None:
@@ -309,12 +311,31 @@ class _Partitioner:
             everywhere = found if found.shard.axis is None else self.whole(source)
             parts = everywhere.each(UOp.contiguous).parts
             self.together.update(dict.fromkeys(parts))
-            return node.over((parts[own], node.src[1]))
+            copy = node.over((parts[own], node.src[1]))
+            self.own_copies[copy] = everywhere
+            return copy
         if self.ctx.computes(target):
             return gathered(found, source.shape, target)
         # what only stores cannot join parts
         whole = gathered(found, source.shape, found.devices[0]).contiguous()
         return node.over((whole, node.src[1]))
+
+    def _distributed(self, value: UOp, devices: tuple[str, ...], shard: Shard) -> Sharded:
+        """A value on one device, or on none, distributed to several.
+
+        What every process copied from a part of its own comes from these parts: the copies of one
+        process would differ from those of another.
+        """
+        base = value.base
+        if (everywhere := self.own_copies.get(base)) is not None:
+            moved = everywhere.each(lambda part: transfer_moves(value, base, part))
+            return resharded(moved, value.shape, devices, shard)
+        value = _copy_source(value, shard)
+        parts = [
+            copied(local_part(_computed_on(value, device), shard, place), device)
+            for place, device in enumerate(devices)
+        ]
+        return Sharded(tuple(parts), devices, shard)
 
     def assign(self, node: UOp) -> Sharded:
         """Each part of the value into the same part of the destination."""
@@ -327,7 +348,7 @@ class _Partitioner:
             values = self._column(value, found, node)
         elif isinstance(source, UOp) and value.device == found.devices:
             # from one device: no more is sent to each than it keeps
-            values = _distributed(source, found.devices, found.shard).parts
+            values = self._distributed(source, found.devices, found.shard).parts
         else:
             values = self.resharded(value, found.shard, found, node).parts
         parts = [_written(node, part, new) for part, new in zip(found.parts, values)]
@@ -367,16 +388,6 @@ def _spans_devices(node: UOp) -> bool:
 
 def _devices(found: Found) -> Any:
     return found.devices if isinstance(found, Sharded) else found.device
-
-
-def _distributed(value: UOp, devices: tuple[str, ...], shard: Shard) -> Sharded:
-    """A value on one device, or on none, distributed to several."""
-    value = _copy_source(value, shard)
-    parts = [
-        copied(local_part(_computed_on(value, device), shard, place), device)
-        for place, device in enumerate(devices)
-    ]
-    return Sharded(tuple(parts), devices, shard)
 
 
 def _computed_on(value: UOp, device: str) -> UOp:

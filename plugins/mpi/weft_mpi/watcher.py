@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 PERIOD = 0.2
 HEARTBEAT = 1.0
 SILENCE = 4.0
-"""Seconds without a heartbeat after which a rank counts as stopped."""
+"""Seconds without a heartbeat after which a rank counts as stopped. Seconds in which this process
+does not run either do not count: a machine that stalls has no fault."""
 GRACE = 1.5
 """Seconds that a rank waits before it says so."""
 LAST_WORDS = 0.8
@@ -78,7 +79,7 @@ class Watcher:
         self.sent: list[Any] = []
         self.before = (process.rank - 1) % process.size
         self.after = (process.rank + 1) % process.size
-        self.last_seen = monotonic()
+        self.silence = 0.0
         self.last_beat = 0.0
         self.stopping = Event()
         self.thread = Thread(target=self._watch, name=self.NAME, daemon=True)
@@ -107,8 +108,11 @@ class Watcher:
     # ---- the thread -----------------------------------------------------------------------------
 
     def _watch(self) -> None:
+        before = monotonic()
         while not self.stopping.wait(PERIOD):
             now = monotonic()
+            self.silence += min(now - before, 2 * PERIOD)
+            before = now
             if now - self.last_beat >= HEARTBEAT:
                 self._send(self.after, "beat", None)
                 self.last_beat = now
@@ -120,7 +124,7 @@ class Watcher:
 
     def _handle(self, rank: int, kind: str, value: Any) -> None:
         if rank == self.before:
-            self.last_seen = monotonic()
+            self.silence = 0.0
         if kind == "failed":
             self._end(f"rank {rank} of {self.process.size} failed:\n{value}")
         elif kind == "ended":
@@ -140,7 +144,7 @@ class Watcher:
                 )
 
     def _check(self, now: float) -> None:
-        if now - self.last_seen > SILENCE:
+        if self.silence > SILENCE:
             self._fault(
                 f"rank {self.before} of {self.process.size} has stopped: "
                 f"no sign of life for {SILENCE:.0f} s"

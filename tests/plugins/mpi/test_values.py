@@ -126,6 +126,24 @@ def test_reading_a_value_of_another_rank_is_an_error(ranks):
     assert outcome.lines == ["0 a rank reads its own memory only", "1 [2.0]"]
 
 
+def test_copies_through_a_device_of_the_process(ranks):
+    outcome = ranks(
+        2,
+        """
+        x = Tensor.arange(6).shard(mesh).realize()
+        y = Tensor.arange(6).shard(mesh, data=0).realize()
+        for value in (x, y):
+            print(value.to("REF").to(mesh.devices).tolist())
+            print(value[1:4].to("REF").shard(mesh, data=0).tolist())
+            print((value.to("REF") + 1).to(mesh.devices).tolist())
+        state = Tensor.zeros(6).int().contiguous().shard(mesh, data=0).realize()
+        print(state.assign(y.to("REF").shard(mesh, data=0)).tolist())
+        """,
+    )
+    whole, window, more = "[0, 1, 2, 3, 4, 5]", "[1, 2, 3]", "[1, 2, 3, 4, 5, 6]"
+    assert outcome.lines == sorted(2 * [whole] + 4 * [whole, window, more])
+
+
 def test_captured_functions_exchange_values(ranks):
     outcome = ranks(
         2,

@@ -1,5 +1,7 @@
 """Ranks that wait for each other, as the watcher of faults decides it."""
 
+from types import SimpleNamespace
+
 import pytest
 
 watcher = pytest.importorskip("weft_mpi.watcher")
@@ -31,3 +33,33 @@ def test_different_exchanges_wait_for_each_other():
 
 def test_a_rank_that_computes_is_waited_for():
     assert not watcher.is_deadlock([wait("sum", 0, 1), None])
+
+
+class StalledWait:
+    """Stands for the event that ends a watcher: time passes in one wait of a minute."""
+
+    def __init__(self, monkeypatch, waits):
+        self.now, self.waits = 0.0, list(waits)
+        monkeypatch.setattr(watcher, "monotonic", lambda: self.now)
+
+    def wait(self, seconds):
+        if not self.waits:
+            return True
+        self.now += self.waits.pop(0)
+        return False
+
+
+@pytest.mark.parametrize(("waits", "faults"), [([60.0] * 5, 0), ([0.2] * 30, 1)])
+def test_seconds_in_which_the_machine_stalls_are_no_silence(monkeypatch, waits, faults):
+    one = watcher.Watcher.__new__(watcher.Watcher)
+    one.stopping = StalledWait(monkeypatch, waits)
+    one.process = SimpleNamespace(rank=0, size=2, waits_for=None)
+    one.channel = SimpleNamespace(iprobe=lambda: False)
+    one.silence, one.last_beat, one.before, one.after, one.told = 0.0, 0.0, 1, 1, None
+    found = []
+    monkeypatch.setattr(one, "_send", lambda *_: None)
+    monkeypatch.setattr(
+        one, "_fault", lambda text: (found.append(text), one.stopping.waits.clear())
+    )
+    one._watch()
+    assert len(found) == faults
