@@ -21,10 +21,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.weak import WeakKeys, WeakMembers
 from weft.uop import Ops, UOp, memo_slot, sharding_seen
 

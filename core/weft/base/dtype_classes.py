@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.errors import DTypeError
 from weft.base.members import Member
 

@@ -7,8 +7,9 @@ module is the record and its text form.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from weft.base.deferred_dataclass import dataclass
 
 # Name of the file, number of the line, name of the function.
 Where: TypeAlias = tuple[str, int, str]

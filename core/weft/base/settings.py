@@ -15,10 +15,10 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import ContextDecorator, suppress
 from contextvars import ContextVar, Token
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from weft.base.arguments import shown
+from weft.base.deferred_dataclass import dataclass
 from weft.base.errors import ArgumentError
 
 PREFIX = "WEFT_"

@@ -35,9 +35,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar, Token
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, TypeAlias
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.interrupts import let_through
 from weft.base.locks import lock
 

@@ -7,10 +7,11 @@ The core must not depend on the name of a device: every property that a pass nee
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.dtype import DType, dtypes
 from weft.device.machine import MachineModel
 from weft.device.packed_dot import PairDot

@@ -14,7 +14,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from os import PathLike
 from types import SimpleNamespace
@@ -22,6 +22,7 @@ from typing import Any, cast
 
 import pluggy
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.errors import PluginError
 from weft.base.settings import settings
 from weft.device import hookspecs

@@ -17,11 +17,12 @@ written for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import pluggy
+
+from weft.base.deferred_dataclass import dataclass
 
 if TYPE_CHECKING:
     from weft.base.dtype import DType

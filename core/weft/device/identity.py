@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from weft.base.arguments import kind_of, shown
+from weft.base.deferred_dataclass import dataclass
 from weft.base.errors import ArgumentError, UnknownDevice
 from weft.device.validation import check, function, one
 

@@ -12,8 +12,9 @@ multicore architectures" (CACM 2009), for a machine as a few numbers; Hennessy &
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.dtype import DType, dtypes
 from weft.device.validation import check, each, freeze, number, one, whole
 from weft.uop import Ops

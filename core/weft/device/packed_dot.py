@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from weft.base.deferred_dataclass import dataclass
 from weft.base.dtype import DType
 from weft.base.errors import ArgumentError
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.errors import CapabilityError
 from weft.device.capabilities import Capabilities, Choose, Passes
 from weft.device.identity import DeviceId

@@ -8,9 +8,10 @@ binary: what a plugin loads.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.text import identifiers
 from weft.device.parts import Dims, Runner
 from weft.uop import Ops, UOp

@@ -8,8 +8,7 @@ and of the element number within the lane, so one coordinate step per bit descri
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from weft.base.deferred_dataclass import dataclass
 from weft.base.dtype import DType
 from weft.base.errors import ArgumentError
 

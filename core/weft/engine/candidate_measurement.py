@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import inf
 from time import perf_counter
 from typing import Any
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.dtype import DType, ImageDType, PtrDType, dtypes
 from weft.base.errors import CapabilityError
 from weft.base.scalars import from_bits

@@ -19,9 +19,10 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.dtype import DType, ImageDType, PtrDType, dtypes
 from weft.base.locks import lock
 from weft.base.sequences import prod

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.errors import WeftError
 from weft.base.provenance import describe
 from weft.base.settings import settings

@@ -18,9 +18,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.interrupts import let_through
 from weft.device import Compiler
 

@@ -15,10 +15,10 @@ in:  list[ExecItem] that ran      out: `Recorded`
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from weft.base.deferred_dataclass import dataclass
 from weft.device import Buffer, registry
 from weft.engine.host_functions import HostCallStep
 from weft.engine.lower_items import ExecItem

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from operator import itemgetter
 from typing import Any, NoReturn
 
 from weft.base import trace
+from weft.base.deferred_dataclass import dataclass
 from weft.base.dtype import ImageDType
 from weft.base.interrupts import let_through
 from weft.base.settings import settings

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, field
 from typing import Any
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.disk_cache import DiskCache
 from weft.base.errors import WeftError
 from weft.base.interrupts import let_through

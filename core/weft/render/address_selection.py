@@ -21,8 +21,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.dtype import AddrSpace, ImageDType, PtrDType, dtypes
 from weft.render.statement_placement import CONTROL, FENCES
 from weft.uop import Ops, UOp, conjuncts

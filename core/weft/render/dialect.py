@@ -10,8 +10,9 @@ Source: ISO/IEC 9899:1999 (C99).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import CapabilityError
 from weft.device import FrozenMap

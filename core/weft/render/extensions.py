@@ -9,9 +9,9 @@ Source: Gamma, Helm, Johnson and Vlissides, "Design Patterns", 1994 (template me
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.dtype import AddrSpace, PtrDType
 from weft.base.errors import CapabilityError
 from weft.device import LinearProgram

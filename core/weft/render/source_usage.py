@@ -6,8 +6,9 @@ A language whose kernels need definitions or declarations before them prints tho
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.dtype import AddrSpace, DType
 from weft.uop import Ops
 

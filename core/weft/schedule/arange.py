@@ -19,9 +19,10 @@ Source: Briggs, Cooper and Torczon, "Rematerialization", PLDI 1992.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.dtype import dtypes
 from weft.base.sequences import prod
 from weft.base.settings import settings

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.dtype import DType, dtypes
 from weft.base.promotion import can_safe_cast
 from weft.base.settings import settings

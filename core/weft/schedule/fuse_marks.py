@@ -21,9 +21,10 @@ consumer).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
+from weft.base.deferred_dataclass import dataclass
 from weft.schedule.batched_edits import Edit
 from weft.schedule.fusion_candidates import Group
 from weft.schedule.use_def import LEAVES, Uses, is_stored

@@ -10,9 +10,10 @@ Fusion and Distribution", LCPC 1993.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from weft.base.deferred_dataclass import dataclass
 from weft.schedule.fusion_analysis import Facts, loop_shape
 from weft.schedule.row_buffers import RowBufferPlan
 from weft.schedule.row_dependence import Allowed

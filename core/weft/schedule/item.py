@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from weft.base.deferred_dataclass import dataclass
 from weft.device import Buffer
 from weft.uop import Ops, UOp
 

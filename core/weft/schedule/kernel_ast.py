@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.dtype import dtypes
 from weft.base.errors import DeviceError, ScheduleError
 from weft.base.scalars import is_positive_zero

@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.dtype import dtypes
 from weft.base.intmath import round_up
 from weft.device import Buffer, MemoryCaps, registry

@@ -14,8 +14,9 @@ Source: Xu et al., "GSPMD: General and Scalable Parallelization for ML Computati
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from weft.base.deferred_dataclass import dataclass
 from weft.device import registry
 from weft.schedule.constants import constant_of
 from weft.schedule.context import ScheduleContext

@@ -10,10 +10,10 @@ Source: Xu et al., "GSPMD: General and Scalable Parallelization for ML Computati
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.dtype import DType, dtypes
 from weft.schedule.constants import full
 from weft.schedule.movement_lists import transfer_moves

@@ -7,9 +7,10 @@ out: spec.kernel_graph, as a map from nodes to what holds their value
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from weft.base import trace
+from weft.base.deferred_dataclass import dataclass
 from weft.base.dtype import any_images
 from weft.base.settings import settings
 from weft.device import registry

@@ -16,9 +16,9 @@ an outer loop of its consumer).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.sequences import prod
 from weft.schedule.arange import is_address
 from weft.schedule.fusion_analysis import loop_shape, rows_of_reduce

@@ -14,9 +14,10 @@ separate steps).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.dtype import DType, ImageDType
 from weft.device import Buffer, binding
 from weft.schedule.item import ScheduleItem

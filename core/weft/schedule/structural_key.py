@@ -17,10 +17,11 @@ make equal structures equal).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from weft.base.collector import uncollected
+from weft.base.deferred_dataclass import dataclass
 from weft.base.settings import settings
 from weft.device import binding, registry
 from weft.shape import ShapeTracker

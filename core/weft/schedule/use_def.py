@@ -7,9 +7,10 @@ Source: Aho, Lam, Sethi and Ullman, "Compilers: Principles, Techniques, and Tool
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
+from weft.base.deferred_dataclass import dataclass
 from weft.uop import GroupOp, Ops, UOp
 
 SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})

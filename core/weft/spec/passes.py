@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from weft.base import trace
 from weft.base.collector import uncollected
+from weft.base.deferred_dataclass import dataclass
 from weft.base.errors import WeftError
 from weft.base.settings import settings
 from weft.uop import UOp, to_text

@@ -20,9 +20,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
 from weft.schedule import BoundSchedule, ScheduleTemplate

@@ -21,12 +21,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from weft.autograd import history
 from weft.base import trace
+from weft.base.deferred_dataclass import dataclass
 from weft.base.dtype import DType, ImageDType
 from weft.base.interrupts import let_through
 from weft.base.settings import settings

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.members import Member
 from weft.uop.ops import Ops
 

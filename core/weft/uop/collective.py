@@ -16,9 +16,9 @@ Source: Message Passing Interface Forum, "MPI: A Message-Passing Interface Stand
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from weft.base.deferred_dataclass import dataclass
 from weft.uop.ops import Ops
 from weft.uop.text import register_arg
 

@@ -10,11 +10,11 @@ Source: XLA, custom calls.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from weakref import WeakValueDictionary
 
+from weft.base.deferred_dataclass import dataclass
 from weft.uop.text import register_arg
 
 Shape = tuple[int, ...]

@@ -8,10 +8,10 @@ Other nodes do not mention shards.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from weft.base.deferred_dataclass import dataclass
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 from weft.uop.text import register_arg

@@ -7,9 +7,9 @@ Source: Halide (Ragan-Kelley et al., PLDI 2013), scheduling directives.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.errors import WeftError
 from weft.uop import register_arg
 

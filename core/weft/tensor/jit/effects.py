@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from operator import is_
 from types import MappingProxyType
 from typing import Any
 
+from weft.base.deferred_dataclass import dataclass
 from weft.engine.recorded_steps import Unreplayable
 from weft.schedule.structural_key import traversal
 from weft.tensor.alias import break_alias, invalidate_views, is_view

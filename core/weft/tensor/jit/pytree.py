@@ -11,9 +11,10 @@ Source: JAX, pytrees (`jax.tree_util`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any
 
+from weft.base.deferred_dataclass import dataclass
 from weft.base.errors import CaptureError
 from weft.schedule import placeholder
 from weft.tensor.jit.signature import PLAIN, ByIdentity

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from operator import is_
 from typing import Any
 
 from weft.autograd.history import clear_graph, saved_graph
 from weft.base.arguments import too_deep
+from weft.base.deferred_dataclass import dataclass
 from weft.base.dtype import DType
 from weft.base.interrupts import let_through
 from weft.device import Buffer, binding, registry

@@ -10,9 +10,9 @@ in:  the tensors of a call      out: a `ResultView` per result that is a view; a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from weft.base.deferred_dataclass import dataclass
 from weft.engine.recorded_steps import Unreplayable
 from weft.tensor.alias import base_of, is_view, repeats_elements
 from weft.tensor.jit.signature import unbound_arg

@@ -1,0 +1,171 @@
+"""Deferred dataclasses: `dataclass` that generates the methods of a class at their first use.
+Also: lazy code generation.
+
+`dataclasses.dataclass` compiles five functions for each class, which takes half a millisecond. A
+process that computes one small result imports a hundred dataclasses, and makes objects of a third
+of them. Here a class gets a descriptor for each generated attribute. The first access of any of
+them, for example the first construction, generates all by `dataclasses.dataclass`.
+
+Options and results are those of `dataclasses.dataclass`; type checkers see that function itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, Field, FrozenInstanceError
+from dataclasses import dataclass as _generate
+from typing import TYPE_CHECKING, Any
+
+from weft.base.locks import reentrant_lock
+
+_ALWAYS = ("__init__", "__repr__", "__match_args__", "__dataclass_fields__", "__dataclass_params__")
+_ORDER = ("__lt__", "__le__", "__gt__", "__ge__")
+_NOT_COPIED = frozenset({"__dict__", "__weakref__", "__slots__"})
+
+_lock = reentrant_lock()
+
+
+class _Generation:
+    """What is left to do for one class: `namespace` is that of its class statement."""
+
+    def __init__(self, cls: type[Any], namespace: dict[str, Any], options: dict[str, bool]) -> None:
+        self.cls = cls
+        self.namespace = namespace
+        self.options = options
+        self.names: list[str] = []
+
+    def defer(self, *names: str) -> None:
+        """Enter a descriptor for each of these attributes that the class does not define."""
+        for name in names:
+            if name not in self.namespace:
+                self.names.append(name)
+                setattr(self.cls, name, _Deferred(self, name))
+
+    def run(self) -> None:
+        """Generate all attributes. Each replaces its descriptor at once, so that other threads see
+        the one or the other."""
+        with _lock:
+            names, self.names = self.names, []
+            if not names:
+                return
+            cls = self.cls
+            try:
+                metaclass: Any = type(cls)
+                model = metaclass(cls.__name__, cls.__bases__, self.namespace)
+                model.__qualname__ = cls.__qualname__
+                made = vars(_generate(**self.options)(model))
+            except BaseException:
+                self.names = names
+                raise
+            for name in names:
+                setattr(cls, name, made[name])
+
+
+class _Deferred:
+    """An attribute of a class that is generated when it is read."""
+
+    def __init__(self, generation: _Generation, name: str) -> None:
+        self.generation = generation
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type[Any]) -> Any:
+        self.generation.run()
+        found: Any = vars(self.generation.cls)[self.name]
+        bind = getattr(type(found), "__get__", None)
+        return found if bind is None else bind(found, instance, owner)
+
+
+def _dataclass(
+    cls: type[Any] | None = None,
+    /,
+    *,
+    eq: bool = True,
+    order: bool = False,
+    frozen: bool = False,
+    slots: bool = False,
+) -> Any:
+    """The decorator, and what it returns if it is called with options."""
+    if cls is None:
+        return lambda cls: _deferred(cls, eq, order, frozen, slots)
+    return _deferred(cls, eq, order, frozen, slots)
+
+
+def _deferred(cls: type[Any], eq: bool, order: bool, frozen: bool, slots: bool) -> type[Any]:
+    namespace = {name: value for name, value in vars(cls).items() if name not in _NOT_COPIED}
+    if "__eq__" in namespace and namespace.get("__hash__", cls) is None:
+        del namespace["__hash__"]  # Python itself sets it
+    names = tuple(namespace.get("__annotations__", ()))
+    if slots:
+        cls = _with_slots(cls, names, frozen)
+    else:
+        _set_defaults(cls, namespace)
+    generation = _Generation(cls, namespace, {"eq": eq, "order": order, "frozen": frozen})
+    generation.defer(*_ALWAYS)
+    if eq:
+        generation.defer("__eq__")
+        if frozen:
+            generation.defer("__hash__")
+        elif "__hash__" not in namespace:
+            setattr(cls, "__hash__", None)  # noqa: B010
+    if order:
+        generation.defer(*_ORDER)
+    if frozen:
+        _freeze(cls, frozenset(names))
+    return cls
+
+
+def _set_defaults(cls: type[Any], namespace: dict[str, Any]) -> None:
+    """Replace fields by their defaults, as class attributes."""
+    for name, value in namespace.items():
+        if isinstance(value, Field):
+            if value.default is MISSING:
+                delattr(cls, name)
+            else:
+                setattr(cls, name, value.default)
+
+
+def _with_slots(cls: type[Any], names: tuple[str, ...], frozen: bool) -> type[Any]:
+    """The same class with a slot for each of these fields."""
+    inherited = {slot for base in cls.__mro__[1:] for slot in getattr(base, "__slots__", ())}
+    kept = {name: value for name, value in vars(cls).items() if name not in names}
+    for name in _NOT_COPIED:
+        kept.pop(name, None)
+    kept["__slots__"] = tuple([name for name in names if name not in inherited])
+    metaclass: Any = type(cls)
+    made = metaclass(cls.__name__, cls.__bases__, kept)
+    made.__qualname__ = cls.__qualname__
+    if frozen:  # the default forms assign to attributes
+        made.__getstate__ = _state
+        made.__setstate__ = _set_state
+    return made
+
+
+def _state(self: Any) -> list[Any]:
+    return [getattr(self, name) for name in type(self).__dataclass_fields__]
+
+
+def _set_state(self: Any, state: list[Any]) -> None:
+    for name, value in zip(type(self).__dataclass_fields__, state):
+        object.__setattr__(self, name, value)
+
+
+def _freeze(cls: type[Any], fields: frozenset[str]) -> None:
+    """Forbid assignments to the fields of objects."""
+
+    def set_attribute(self: Any, name: str, value: Any) -> None:
+        if type(self) is cls or name in fields:
+            raise FrozenInstanceError(f"cannot assign to field {name!r}")
+        super(cls, self).__setattr__(name, value)
+
+    def delete_attribute(self: Any, name: str) -> None:
+        if type(self) is cls or name in fields:
+            raise FrozenInstanceError(f"cannot delete field {name!r}")
+        super(cls, self).__delattr__(name)
+
+    cls.__setattr__ = set_attribute  # type: ignore[method-assign, assignment]
+    cls.__delattr__ = delete_attribute  # type: ignore[method-assign, assignment]
+
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass as dataclass
+else:
+    dataclass = _dataclass
