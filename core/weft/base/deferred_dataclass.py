@@ -2,17 +2,21 @@
 Also: lazy code generation.
 
 `dataclasses.dataclass` compiles five functions for each class, which takes half a millisecond. A
-process that computes one small result imports a hundred dataclasses, and makes objects of a third
-of them. Here a class gets a descriptor for each generated attribute. The first access of any of
-them, for example the first construction, generates all by `dataclasses.dataclass`.
+process that computes one small result imports a hundred dataclasses, and constructs objects of a
+third of them. Here a class gets a descriptor for each generated attribute. The first construction
+generates `__init__` alone, and the first comparison `__eq__`. The first use of another attribute
+generates all by `dataclasses.dataclass`.
 
 Options and results are those of `dataclasses.dataclass`; type checkers see that function itself.
+Annotations with `ClassVar`, `InitVar` or `KW_ONLY` are not supported.
 """
 
 from __future__ import annotations
 
-from dataclasses import MISSING, Field, FrozenInstanceError
+from collections.abc import Callable
+from dataclasses import MISSING, Field, FrozenInstanceError, field
 from dataclasses import dataclass as _generate
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from weft.base.locks import reentrant_lock
@@ -31,33 +35,126 @@ class _Generation:
         self.cls = cls
         self.namespace = namespace
         self.options = options
-        self.names: list[str] = []
+        self.names: set[str] = set()
 
     def defer(self, *names: str) -> None:
         """Enter a descriptor for each of these attributes that the class does not define."""
         for name in names:
             if name not in self.namespace:
-                self.names.append(name)
+                self.names.add(name)
                 setattr(self.cls, name, _Deferred(self, name))
 
-    def run(self) -> None:
-        """Generate all attributes. Each replaces its descriptor at once, so that other threads see
-        the one or the other."""
+    def make(self, name: str) -> None:
+        """Generate an attribute. It replaces its descriptor at once, so that other threads see the
+        one or the other."""
         with _lock:
-            names, self.names = self.names, []
-            if not names:
+            if name not in self.names:
                 return
-            cls = self.cls
-            try:
-                metaclass: Any = type(cls)
-                model = metaclass(cls.__name__, cls.__bases__, self.namespace)
-                model.__qualname__ = cls.__qualname__
-                made = vars(_generate(**self.options)(model))
-            except BaseException:
-                self.names = names
-                raise
-            for name in names:
-                setattr(cls, name, made[name])
+            make = _MAKERS.get(name)
+            fields = None if make is None else self._fields()
+            if make is None or fields is None:
+                self._make_all()
+            else:
+                setattr(self.cls, name, make(self, fields))
+                self.names.remove(name)
+
+    def _fields(self) -> dict[str, Field[Any]] | None:
+        """The fields, where they are simple: all are of this class, and arguments by position."""
+        if any("__dataclass_fields__" in vars(base) for base in self.cls.__mro__[1:]):
+            return None
+        fields: dict[str, Field[Any]] = {}
+        has_default = False
+        for name in self.namespace.get("__annotations__", ()):
+            value: Any = self.namespace.get(name, MISSING)
+            one: Field[Any] = value if isinstance(value, Field) else field(default=value)
+            is_required = one.default is MISSING and one.default_factory is MISSING
+            is_mutable = getattr(one.default, "__hash__", None) is None
+            if not one.init or one.kw_only is True or is_mutable or (has_default and is_required):
+                return None
+            has_default = not is_required
+            fields[name] = one
+        return fields
+
+    def _make_all(self) -> None:
+        cls = self.cls
+        metaclass: Any = type(cls)
+        model = metaclass(cls.__name__, cls.__bases__, self.namespace)
+        model.__qualname__ = cls.__qualname__
+        made = vars(_generate(**self.options)(model))
+        for name in self.names:
+            setattr(cls, name, made[name])
+        self.names.clear()
+
+
+class _Factory:
+    """The default of an argument whose default value is made by a function."""
+
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
+_FACTORY = _Factory()
+
+
+def _make_init(generation: _Generation, fields: dict[str, Field[Any]]) -> Any:
+    known: dict[str, Any] = {"_factory": _FACTORY, "_set": object.__setattr__}
+    arguments, lines = ["self"], []
+    for name, one in fields.items():
+        value, argument = name, name
+        if one.default is not MISSING:
+            known[f"_default_{name}"] = one.default
+            argument += f"=_default_{name}"
+        elif one.default_factory is not MISSING:
+            known[f"_make_{name}"] = one.default_factory
+            argument += "=_factory"
+            value = f"_make_{name}() if {name} is _factory else {name}"
+        arguments.append(argument)
+        is_frozen = generation.options["frozen"]
+        lines.append(f"_set(self, {name!r}, {value})" if is_frozen else f"self.{name} = {value}")
+    if hasattr(generation.cls, "__post_init__"):
+        lines.append("self.__post_init__()")
+    body = "\n ".join(lines or ["pass"])
+    exec(f"def __init__({', '.join(arguments)}):\n {body}", known)
+    made = known["__init__"]
+    made.__annotations__ = {**generation.namespace.get("__annotations__", {}), "return": None}
+    made.__qualname__ = f"{generation.cls.__qualname__}.__init__"
+    made.__module__ = generation.cls.__module__
+    return made
+
+
+def _make_equality(generation: _Generation, fields: dict[str, Field[Any]]) -> Any:
+    values = _values([name for name, one in fields.items() if one.compare])
+
+    def __eq__(self: Any, other: Any) -> Any:
+        if other.__class__ is self.__class__:
+            return values(self) == values(other)
+        return NotImplemented
+
+    return __eq__
+
+
+def _make_hash(generation: _Generation, fields: dict[str, Field[Any]]) -> Any:
+    values = _values(
+        [n for n, one in fields.items() if (one.compare if one.hash is None else one.hash)]
+    )
+
+    def __hash__(self: Any) -> int:
+        return hash(values(self))
+
+    return __hash__
+
+
+def _values(names: list[str]) -> Callable[[Any], Any]:
+    """What gives the tuple of these attributes."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    if not names:
+        return lambda self: ()
+    get = attrgetter(*names)
+    return lambda self: (get(self),)
+
+
+_MAKERS = {"__init__": _make_init, "__eq__": _make_equality, "__hash__": _make_hash}
 
 
 class _Deferred:
@@ -68,7 +165,7 @@ class _Deferred:
         self.name = name
 
     def __get__(self, instance: Any, owner: type[Any]) -> Any:
-        self.generation.run()
+        self.generation.make(self.name)
         found: Any = vars(self.generation.cls)[self.name]
         bind = getattr(type(found), "__get__", None)
         return found if bind is None else bind(found, instance, owner)

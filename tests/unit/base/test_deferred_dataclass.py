@@ -84,6 +84,8 @@ def test_equals_that_of_the_standard_library(options):
     assert not is_generated(made)
     one, other = made(1), expected(1)
     assert is_generated(made)
+    assert made(3, y=1).kept == []
+    assert str(inspect.signature(made)) == str(inspect.signature(expected))
     assert repr(one) == repr(other)
     assert (one == made(1)) is (other == expected(1))
     assert one != made(1, 3)
@@ -182,6 +184,29 @@ def test_an_error_of_the_standard_library_is_raised_at_each_use():
     for _ in range(2):
         with pytest.raises(TypeError, match="non-default argument 'y'"):
             Wrong(1)
+
+
+def test_a_mutable_default_is_refused():
+    @deferred
+    class Wrong:
+        x: list = []  # noqa: RUF012
+
+    with pytest.raises(ValueError, match="mutable default"):
+        Wrong()
+
+
+def test_post_init_runs():
+    @deferred(frozen=True)
+    class Checked:
+        x: int
+
+        def __post_init__(self):
+            if self.x < 0:
+                raise ValueError("negative")
+
+    assert Checked(1).x == 1
+    with pytest.raises(ValueError, match="negative"):
+        Checked(-1)
 
 
 def test_threads_may_use_a_class_first_at_the_same_time():
