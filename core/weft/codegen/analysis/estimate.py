@@ -23,6 +23,14 @@ def _simple(value: sint) -> sint:
     return value if isinstance(value, int) else value.simplify()
 
 
+def _trips(loop: UOp) -> sint:
+    """The iterations of a loop: of one whose extent depends on another loop, the most."""
+    extent = extent_of(loop)
+    if isinstance(extent, UOp) and any(u.op is Ops.RANGE for u in extent.toposort()):
+        return int(extent.vmax)
+    return extent
+
+
 def run(nodes: Sequence[UOp]) -> Estimates:
     """The operations and bytes of a linear program; index arithmetic does not count.
 
@@ -37,7 +45,7 @@ def run(nodes: Sequence[UOp]) -> Estimates:
     for node in nodes:
         op = node.op
         if op is Ops.RANGE:
-            times.append(_simple(times[-1] * extent_of(node)))
+            times.append(_simple(times[-1] * _trips(node)))
         elif op is Ops.ENDRANGE:
             times.pop()
         elif op is Ops.SPECIAL:
