@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from math import gcd
 from typing import Any
 
+from weft.base.dtype import dtypes
 from weft.base.sequences import prod
 from weft.base.weak import WeakKeys
 from weft.schedule.arange import is_counted
@@ -34,7 +35,8 @@ class Facts:
     are blocked. batch: the number of matrix products, by leading axes. displaced: inputs that it
     reads below a reduce or through movement, so not only at the element that it stores.
     scatter_ops: the operations of reduces whose terms go to indices that are read from memory.
-    scatters_elements: whether elements of one row have indices of their own.
+    scatters_elements: whether elements of one row have indices of their own. packed: whether a
+    reduce adds products of 8-bit numbers, whose loops suit packed dot products.
     """
 
     root: UOp
@@ -48,6 +50,7 @@ class Facts:
     displaced: frozenset[UOp] = frozenset()
     scatter_ops: frozenset[Ops] = frozenset()
     scatters_elements: bool = False
+    packed: bool = False
 
     @property
     def size(self) -> int:
@@ -95,6 +98,7 @@ def facts_of(root: UOp, realized: Mapping[UOp, object]) -> Facts:
         if node.op is Ops.REDUCE_AXIS:
             mine = both(mine, rows_of_reduce(node))
             reduces[tuple(node.src[0].shape), node.arg.axes] = None
+            known.packed = known.packed or adds_products_of_bytes(node)
             if is_scatter(node):
                 known.scatter_ops |= {node.arg.op}
                 known.scatters_elements = known.scatters_elements or has_index_per_element(node)
@@ -123,6 +127,15 @@ def rows_of_reduce(node: UOp) -> Rows:
     shape = tuple(node.src[0].shape)
     first = min((a for a in node.arg.axes if shape[a] != 1), default=len(shape))
     return rows_of_shape(shape[:first])
+
+
+def adds_products_of_bytes(reduce: UOp) -> bool:
+    """Whether a sum of integers adds products of 8-bit numbers."""
+    term = reduce.src[0]
+    if reduce.arg.op is not Ops.ADD or not dtypes.is_int(reduce.dtype) or term.op is not Ops.MUL:
+        return False
+    factors = [factor.base for factor in term.src]
+    return all(f.op is Ops.CAST and f.src[0].dtype.itemsize == 1 for f in factors)
 
 
 def is_matrix_product(reduce: UOp) -> bool:

@@ -72,7 +72,7 @@ def iterations_of(reduce: tuple[Any, ...]) -> int:
 
 def is_small_reduce(facts: Sequence[Facts], work: int) -> bool:
     """Whether these are reduces of few elements in plain loops."""
-    plain = not any(known.tiled or known.scatter_ops for known in facts)
+    plain = not any(known.tiled or known.packed or known.scatter_ops for known in facts)
     return plain and any(known.reduces for known in facts) and work <= _SMALL
 
 

@@ -83,7 +83,8 @@ class Merging:
             # a copy from another device directly into memory is no kernel
             whole = whole and all(base.device == device for base in known.reads)
         allowed: Allowed = known.rows if whole else frozenset()
-        if known.scatter_ops and allowed and not self.ctx.has_grid(str(device)):
+        apart = bool(known.scatter_ops) or known.packed
+        if apart and allowed and not self.ctx.has_grid(str(device)):
             allowed &= {known.size}  # only with kernels over the same elements
         return Candidate([known], allowed, device if whole else None)
 

@@ -1,6 +1,7 @@
 """What is known of a kernel before it is grouped."""
 
 from helpers.graphs import buffer
+from weft.base.dtype import dtypes
 from weft.schedule import fusion_analysis
 from weft.schedule.fusion_analysis import (
     RootKernels,
@@ -39,6 +40,15 @@ def test_a_value_that_is_realized_is_read():
     fused = facts_of(out, {out: None})
     assert top not in fused.reads and fused.reduces == {((4, 6), (1,))}
     assert fused.reads[x.base] == {1, 4}  # the rows that the reduce runs over
+
+
+def test_sums_of_products_of_bytes_suit_packed_dot_products():
+    codes, wide = buffer(24, dtypes.uint8).reshape((4, 6)), buffer(24, dtypes.int32)
+    row = buffer(6, dtypes.int8).cast(dtypes.int32).reshape((1, 6)).expand((4, 6))
+    packed = (codes.cast(dtypes.int32) * row).reduce(Ops.ADD, (1,))
+    others = (wide.reshape((4, 6)) * row).reduce(Ops.ADD, (1,))
+    assert facts_of(packed, {packed: None}).packed
+    assert not facts_of(others, {others: None}).packed
 
 
 def test_rows_end_at_the_first_axis_that_is_reduced():

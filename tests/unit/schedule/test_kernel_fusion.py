@@ -5,6 +5,7 @@ import pytest
 
 from helpers.graphs import buffer, kernels, lookup, ops_of, writes
 from weft import Tensor
+from weft.base.dtype import dtypes
 from weft.base.settings import settings
 from weft.codegen.pipeline import lower, nothing
 from weft.device.capabilities import Capabilities, ComputeCaps, Feature, KernelLimits
@@ -311,6 +312,18 @@ def test_sums_that_threads_share_are_not_computed_in_passing():
     assert len(kernels(columns(64, 128), columns(512, 512))) == 2
     some = kernels(*(columns(512, n) for n in (255, 254, 253)))
     assert [len(ast.src) for ast in some] == [2, 1]  # together they would be too large
+
+
+def bytes_product(count, length):
+    """The integer dot products of one row of bytes with `count` rows."""
+    codes = buffer(count * length, dtypes.uint8).reshape((count, length)).cast(dtypes.int32)
+    row = buffer(length, dtypes.int8).reshape((1, length)).expand((count, length))
+    return (codes * row.cast(dtypes.int32)).reduce(Ops.ADD, (1,))
+
+
+def test_sums_of_products_of_bytes_are_not_computed_in_passing():
+    assert len(kernels(bytes_product(64, 128), columns(64, 512))) == 2
+    assert len(kernels(bytes_product(64, 128), columns(64, 512), ctx=lookup(X=THREADS))) == 2
 
 
 def test_sums_that_are_alike_are_compiled_once():
