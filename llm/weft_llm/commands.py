@@ -48,6 +48,10 @@ def _command(commands: Any, name: str, summary: str) -> argparse.ArgumentParser:
     parser.add_argument("--context", type=int, help="most tokens of a sequence")
     parser.add_argument("--device", help="the device, in the place of WEFT_DEVICE")
     parser.add_argument("--dtype", choices=_FLOATS, help="of the weights in memory")
+    parser.add_argument(
+        "--activations", choices=("int8", "float32"), default="int8",
+        help="what quantised weights are multiplied by: float32 is exact and slower",
+    )  # fmt: skip
     return parser
 
 
@@ -72,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     from weft_llm.model import load
 
     kind = None if arguments.dtype is None else getattr(dtypes, arguments.dtype)
-    model = load(arguments.model, arguments.context, arguments.device, kind)
+    model = load(arguments.model, arguments.context, arguments.device, kind, arguments.activations)
     actions: dict[str, Callable[[Any, argparse.Namespace], int]] = {
         "chat": _chat, "run": _run, "bench": _bench, "serve": _serve,
     }  # fmt: skip

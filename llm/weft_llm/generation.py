@@ -63,7 +63,7 @@ def _jit_step(network: Network, cache: ContiguousCache) -> Callable[[Tensor, UOp
         length = int(tokens.shape[1])
         hidden = network(tokens, cache.at(start, length))
         chosen = hidden[:, 0] if length == 1 else hidden[0][last]
-        logits: Tensor = network.logits(chosen).cast(dtypes.float32)
+        logits: Tensor = network.logits(chosen, exact=length > 1).cast(dtypes.float32)
         return logits
 
     return step

@@ -80,10 +80,11 @@ class Attention(nn.Module):
 
     def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values, each (batch, heads, length, head_dim)."""
+        # stored, because rotation reads each of them twice
         return (
-            split_heads(self.q_proj(x), self.heads),
-            split_heads(self.k_proj(x), self.shared),
-            split_heads(self.v_proj(x), self.shared),
+            split_heads(self.q_proj(x).contiguous(), self.heads),
+            split_heads(self.k_proj(x).contiguous(), self.shared),
+            split_heads(self.v_proj(x).contiguous(), self.shared),
         )
 
 
@@ -209,8 +210,8 @@ class Network(nn.Module):
     def __init__(self, config: Config) -> None:
         self.config = config
 
-    def logits(self, hidden: Tensor) -> Tensor:
-        """Logits (..., vocabulary) of hidden states (..., hidden)."""
+    def logits(self, hidden: Tensor, exact: bool = False) -> Tensor:
+        """Logits (..., vocabulary) of hidden states (..., hidden). exact: see `product`."""
         raise NotImplementedError(f"{type(self).__name__} has no logits")
 
 
@@ -245,10 +246,10 @@ class Decoder(Network):
         """The vectors of tokens."""
         return self.embed_tokens(tokens)
 
-    def logits(self, hidden: Tensor) -> Tensor:
-        """Logits (..., vocabulary) of hidden states (..., hidden)."""
+    def logits(self, hidden: Tensor, exact: bool = False) -> Tensor:
+        """Logits (..., vocabulary) of hidden states (..., hidden). exact: see `product`."""
         tied = self.config.tie_word_embeddings
         weight = self.embed_tokens.weight if tied else self.lm_head.weight
-        scores = product(hidden, weight)
+        scores = product(hidden, weight, exact=exact)
         cap = self.config.final_logit_softcapping
         return scores if cap is None else (scores / cap).tanh() * cap

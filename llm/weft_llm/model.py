@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from weft import Tensor, dtypes
-from weft.base.errors import ArgumentError
+from weft.base.errors import ArgumentError, UnknownChoice
 from weft_llm.chat_template import CHATML, ChatTemplate
 from weft_llm.generation import (
     Answer,
@@ -29,6 +29,7 @@ from weft_llm.weights import BlockWeight, weights_of
 
 Message = Mapping[str, Any]
 _DEFAULT_CONTEXT = 4096
+ACTIVATIONS = ("int8", "float32")
 
 
 class LanguageModel:
@@ -135,17 +136,29 @@ class LanguageModel:
 
 
 def load(
-    path: str | Path, context: int | None = None, device: str | None = None, dtype: Any = None
+    path: str | Path,
+    context: int | None = None,
+    device: str | None = None,
+    dtype: Any = None,
+    activations: str = "int8",
 ) -> LanguageModel:
     """Load a GGUF file, or a folder with config.json, safetensors and tokenizer.json.
 
     context: the most tokens of prompt and answer together, 4096 or the model's length without it.
-    dtype: of weights in memory, that of the file without it. Raises FileError where files cannot
-    be read, FormatError where they are damaged, UnknownChoice for other families.
+    dtype: of weights in memory, that of the file without it. activations: "int8" rounds what
+    quantised weights are multiplied by while tokens are generated, for each 32 numbers; "float32"
+    rounds nothing and is slower. Prompts are computed without rounding. Raises FileError where
+    files cannot be read, FormatError where they are damaged, UnknownChoice for other families.
     """
+    if activations not in ACTIVATIONS:
+        raise UnknownChoice(
+            "there are no such activations",
+            asked=f"activations={activations!r}",
+            try_=" or ".join(repr(each) for each in ACTIVATIONS),
+        )
     source = open_source(path, device)
     tokenizer = load_tokenizer(source)
-    network = load_network(source, dtype)
+    network = load_network(source, dtype, rounds=activations == "int8")
     longest = source.config.max_position_embeddings
     if context is not None and not 0 < context <= longest:
         raise ArgumentError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from weft import Tensor, nn
-from weft.quantization import dequantize
+from weft.quantization import dequantize, linear_int8
 from weft.quantization.dequantization import BlockStorage
 
 
@@ -14,10 +14,13 @@ class BlockWeight:
 
     It keeps the bytes. The expression of the values is made where the weight is used, so that
     `jit`, which visits what a function reaches, finds one realized tensor and no graph.
+
+    rounds: whether products of few rows round their activations to int8; see `linear_int8`.
     """
 
-    def __init__(self, storage: BlockStorage) -> None:
+    def __init__(self, storage: BlockStorage, rounds: bool = True) -> None:
         self.data, self.format, self.shape = storage.data, storage.format.name, storage.shape
+        self.rounds = rounds
 
     def values(self) -> Tensor:
         """The values, an expression that kernels compute where they read it."""
@@ -32,8 +35,13 @@ def values_of(weight: Weight) -> Tensor:
     return weight.values() if isinstance(weight, BlockWeight) else weight
 
 
-def product(x: Tensor, weight: Weight, bias: Tensor | None = None) -> Tensor:
-    """x @ weight.T + bias, for x (..., inputs) and a weight (outputs, inputs)."""
+def product(x: Tensor, weight: Weight, bias: Tensor | None = None, exact: bool = False) -> Tensor:
+    """x @ weight.T + bias, for x (..., inputs) and a weight (outputs, inputs).
+
+    exact: round no activations, whatever the weight says.
+    """
+    if isinstance(weight, BlockWeight) and weight.rounds and not exact:
+        return linear_int8(x, weight.values(), bias)
     y = x @ values_of(weight).transpose(0, 1)
     return y if bias is None else y + bias
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from weft import Tensor, dtypes
-from weft.base.errors import ArgumentError
+from weft.base.errors import ArgumentError, UnknownChoice
 from weft_llm import Answer, load
 from weft_llm.generation import Decoder, StopStrings
 from weft_llm.kv_cache import WholeSequence
@@ -123,6 +123,11 @@ def test_the_context_is_checked(small_gguf):
     for context in (0, 10**6):
         with pytest.raises(ArgumentError):
             load(small_gguf, context=context)
+
+
+def test_unknown_activations(small_gguf):
+    with pytest.raises(UnknownChoice, match="'int8' or 'float32'"):
+        load(small_gguf, activations="int4")
 
 
 def test_embeddings_have_length_one(small_model):

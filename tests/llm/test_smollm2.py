@@ -50,11 +50,23 @@ def test_weights_stay_quantised(model):
     assert held < 1.15 * PATH.stat().st_size
 
 
-def test_likeliest_tokens_are_those_of_transformers(model):
+def test_rounded_activations_move_logits_a_little(model):
+    tokens = model.prompt_tokens("The capital of France is Paris. The capital of Italy is")
+    expected = model.decoder.prefill(tokens).numpy()[0]
+    model.decoder.tokens.clear()
+    for token in tokens:
+        logits = model.decoder.extend([token])
+    moved = logits.numpy()[0] - expected
+    assert 0 < np.sqrt((moved**2).mean()) < 0.5
+    assert expected.argmax() == logits.numpy()[0].argmax()
+
+
+def test_likeliest_tokens_are_those_of_transformers():
     """Up to near ties, where the two largest logits differ by less than rounding."""
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     transformers = pytest.importorskip("transformers", reason="transformers is not installed")
     pytest.importorskip("accelerate", reason="accelerate is not installed")
+    model = load(PATH, context=512, activations="float32")
     reference = transformers.AutoModelForCausalLM.from_pretrained(
         str(PATH.parent), gguf_file=PATH.name, dtype=torch.float32
     ).eval()

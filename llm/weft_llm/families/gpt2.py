@@ -83,6 +83,6 @@ class GPT2(Network):
             x = block(x, context).realize()  # see Decoder
         return self.ln_f(x)
 
-    def logits(self, hidden: Tensor) -> Tensor:
+    def logits(self, hidden: Tensor, exact: bool = False) -> Tensor:
         """Logits (..., vocabulary) of hidden states (..., hidden)."""
-        return product(hidden, self.wte.weight)
+        return product(hidden, self.wte.weight, exact=exact)

@@ -129,7 +129,7 @@ def _jit_prefill(network: Network, cache: PagedCache) -> Any:
     ) -> Tensor:  # fmt: skip
         context = PagedContext(cache, positions, starts, table[:, :length])
         hidden = network(tokens, context)[0][last]
-        logits: Tensor = network.logits(hidden).cast(dtypes.float32)
+        logits: Tensor = network.logits(hidden, exact=True).cast(dtypes.float32)
         return logits
 
     return prefill
