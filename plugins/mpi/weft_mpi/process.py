@@ -15,6 +15,7 @@ import traceback
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import distributions
+from pathlib import Path
 from threading import current_thread
 from time import monotonic, time_ns
 from typing import TYPE_CHECKING, Any, NoReturn, cast
@@ -37,6 +38,7 @@ class Process:
 
     :ivar rank: its number. size: how many there are.
     :ivar values: the communicator for values; `control` is the one for all else.
+    :ivar places: by rank, what names the processes of its machine, and its process there.
     """
 
     planned: PlannedProcess | None = None
@@ -51,6 +53,7 @@ class Process:
         self.groups: dict[tuple[int, ...], Any] = {tuple(range(self.size)): self.values}
         self.entered = 0
         self.waits_for: Wait | None = None
+        self.places: list[tuple[str, int]] = world.allgather((_process_namespace(), os.getpid()))
         self.watcher = Watcher(self, world.Dup()) if self.size > 1 else None
 
     @property
@@ -128,6 +131,15 @@ class Process:
         """Tell the other ranks that this program has ended."""
         if self.watcher is not None:
             self.watcher.stop()
+
+
+def _process_namespace() -> str:
+    """What is equal for processes that see each other; the machine's name where it is unknown."""
+    try:
+        space = os.readlink("/proc/self/ns/pid")
+        return f"{Path('/proc/sys/kernel/random/boot_id').read_text()} {space}"
+    except OSError:
+        return f"{platform.node()} {os.getpid()}"
 
 
 def _message(memory: memoryview, source: int, target: int) -> str:

@@ -15,6 +15,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from threading import Event, Thread, main_thread
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,7 +29,8 @@ PERIOD = 0.2
 HEARTBEAT = 1.0
 SILENCE = 4.0
 """Seconds without a heartbeat after which a rank counts as stopped. Seconds in which this process
-does not run either do not count: a machine that stalls has no fault."""
+does not run either do not count, nor does a process of the same machine that could run: a machine
+that is busy has no fault."""
 GRACE = 1.5
 """Seconds that a rank waits before it says so."""
 LAST_WORDS = 0.8
@@ -79,6 +81,8 @@ class Watcher:
         self.sent: list[Any] = []
         self.before = (process.rank - 1) % process.size
         self.after = (process.rank + 1) % process.size
+        (own, _), (there, number) = (process.places[r] for r in (process.rank, self.before))
+        self.neighbour = number if own == there else None
         self.silence = 0.0
         self.last_beat = 0.0
         self.stopping = Event()
@@ -144,7 +148,7 @@ class Watcher:
                 )
 
     def _check(self, now: float) -> None:
-        if self.silence > SILENCE:
+        if self.silence > SILENCE and not can_run(self.neighbour):
             self._fault(
                 f"rank {self.before} of {self.process.size} has stopped: "
                 f"no sign of life for {SILENCE:.0f} s"
@@ -217,6 +221,20 @@ class Watcher:
             self.sent.append(self.channel.isend((kind, value), rank))
         except Exception as error:  # a rank that is gone gets no message
             let_through(error)
+
+
+def can_run(process: int | None) -> bool:
+    """Whether a process of this machine is neither stopped nor ended; False where that is unknown.
+
+    process: its number; None for one of another machine.
+    """
+    if process is None:
+        return False
+    try:
+        status = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] in "RSDI"  # see proc(5)
 
 
 def is_deadlock(states: Sequence[Wait | None]) -> bool:

@@ -56,7 +56,8 @@ def ranks(tmp_path):
         command = [str(MPIRUN) if MPIRUN.exists() else "mpirun", "--oversubscribe", "-n", str(n)]
         command += ["--allow-run-as-root"] * (hasattr(os, "geteuid") and os.geteuid() == 0)
         environment = {
-            **os.environ, "OMPI_MCA_btl": "self,sm", "PYTHONHASHSEED": "0", "WEFT_SEED": "1",
+            **os.environ, "OMPI_MCA_btl": "self,sm", "OMPI_MCA_mpi_yield_when_idle": "1",
+            "PYTHONHASHSEED": "0", "WEFT_SEED": "1",
             "WEFT_DEVICE": "REF", "TMPDIR": "/tmp", **settings,
             # ranks that are killed leave their segments, which are gone with this folder
             "OMPI_MCA_btl_sm_backing_directory": str(tmp_path),

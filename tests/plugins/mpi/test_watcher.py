@@ -1,5 +1,9 @@
 """Ranks that wait for each other, as the watcher of faults decides it."""
 
+import os
+import signal
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -56,6 +60,7 @@ def test_seconds_in_which_the_machine_stalls_are_no_silence(monkeypatch, waits, 
     one.process = SimpleNamespace(rank=0, size=2, waits_for=None)
     one.channel = SimpleNamespace(iprobe=lambda: False)
     one.silence, one.last_beat, one.before, one.after, one.told = 0.0, 0.0, 1, 1, None
+    one.neighbour = None
     found = []
     monkeypatch.setattr(one, "_send", lambda *_: None)
     monkeypatch.setattr(
@@ -63,3 +68,17 @@ def test_seconds_in_which_the_machine_stalls_are_no_silence(monkeypatch, waits, 
     )
     one._watch()
     assert len(found) == faults
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it reads /proc")
+def test_a_stopped_process_cannot_run():
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        assert watcher.can_run(child.pid)
+        child.send_signal(signal.SIGSTOP)
+        os.waitpid(child.pid, os.WUNTRACED)
+        assert not watcher.can_run(child.pid)
+    finally:
+        child.kill()
+        child.communicate()
+    assert not watcher.can_run(None)
