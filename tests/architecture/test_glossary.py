@@ -167,7 +167,7 @@ TERMS = {
     "strip-mining": "strip_mining.py",
     "strip mining": "strip_mining.py",
     "structural hashing": "structural_key.py",
-    "superword-level parallelism": "memory_accesses.py",
+    "superword-level parallelism": "superwords.py",
     "tensor core": "tensor_cores.py",
     "thread pool": "threads.py",
     "topological sort": "item_order.py",

@@ -82,7 +82,9 @@ def _optimise(sink: UOp, ctx: Context) -> UOp:
 
 def _expander(sink: UOp, ctx: Context) -> UOp:
     compute = ctx.target.compute
-    return expander.run(sink, compute.machine, ctx.fused, ctx.widths, compute.pair_dots)
+    return expander.run(
+        sink, compute.machine, ctx.fused, ctx.widths, compute.pair_dots, compute.vector_bytes
+    )
 
 
 def _groups(sink: UOp, ctx: Context) -> UOp:

@@ -37,6 +37,7 @@ LOCAL_ARRAY = 1 / 8  # of the second-level cache: all copies of one local array
 FEWEST_COLUMNS = 4  # of a part of a matrix that is transposed: with two, a row is half a load
 FEWEST_SCANNED = 4  # lanes of a prefix scan, whose steps cost as much as additions of fewer
 SHUFFLE_BYTES = 16  # of a register, within which interleaving is one instruction without a table
+SHIFT_COST = 4  # instructions of a shift of bytes by different numbers, which few targets have
 IMAGE_LOOPS = 3  # loops that are strip-mined for the channels of images: 64 unrolled instances
 DIVISION_ROUNDS = 4  # of simplifying the divisions of one index: each uses what the last one found
 

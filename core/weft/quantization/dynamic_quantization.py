@@ -17,6 +17,7 @@ integer-arithmetic-only inference" (CVPR 2018).
 from __future__ import annotations
 
 from dataclasses import replace
+from math import gcd
 from typing import NamedTuple
 
 from weft.base.dtype import dtypes
@@ -39,15 +40,17 @@ MOST_ROWS = 8
 dequantise once and to multiply panels."""
 _WORD = 4
 _GROUP = 32
+_REGISTER = 64
+"""Bytes of the widest vector registers. Narrower ones read parts of as many adjacent bytes."""
 _LARGEST = 127.0
 
 
 class _Activations(NamedTuple):
     """Activations in int8. All but `codes` have extent 1 along the axes that they lack.
 
-    codes: int8, shape (rows, 1, blocks, *grid). scale: float32. zeros: what the zero point of the
-    weights subtracts from the integer sum, int32; None where it is 0. sums: sums of the activations
-    of each lane, float32.
+    codes: int8, shape (rows, 1, *axes). scale: float32. zeros: what the zero point of the weights
+    subtracts from the integer sum, int32; None where it is 0. sums: sums of the activations of each
+    lane, float32, not stored.
     """
 
     codes: Tensor
@@ -105,28 +108,70 @@ def has_words(layout: BlockFormat) -> bool:
     return all(axes[-1][1:] == (1, 0) and axes[-2][1:] == (_WORD, 0) for axes in fields)
 
 
+class _Axes(NamedTuple):
+    """The axes of the product: (rows, n, blocks / pack, pack, *grid).
+
+    shape: of the last ones, from the blocks on. order: of them in the memory of activations.
+    """
+
+    blocks: int
+    pack: int
+    grid: tuple[int, ...]
+    order: tuple[int, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.blocks // self.pack, self.pack, *self.grid)
+
+    def of_weights(self, values: Tensor, count: int) -> Tensor:
+        """Values of shape (blocks of all rows, *grid) along these axes."""
+        return values.reshape(1, count, *self.shape[:2], *values.shape[1:])
+
+    def stored(self, values: Tensor) -> Tensor:
+        """Values of the activations, computed and stored in the order of memory."""
+        order = (0, 1, *(2 + axis for axis in self.order))
+        back = tuple(order.index(axis) for axis in range(len(order)))
+        return values.permute(order).contiguous().permute(back)
+
+
+def _axes(layout: BlockFormat, blocks: int) -> _Axes:
+    """The axes whose codes are the same bits of other bytes are next to the words in memory.
+
+    So the activations of one vector register of codes are adjacent.
+    """
+    grid = grid_of(layout, _WORD)
+    fields = [axes_of(field, grid) for field in layout.codes.fields]
+    nbytes, packed = grid[-1] * grid[-2], []
+    for axis in reversed(range(len(grid) - 2)):
+        same_bits = all(axes[axis][2] == 0 for axes in fields)
+        if same_bits and grid[axis] > 1 and nbytes * grid[axis] <= _REGISTER:
+            packed.insert(0, 2 + axis)
+            nbytes *= grid[axis]
+    pack = gcd(blocks, max(1, _REGISTER // nbytes))
+    last = (1, *packed, len(grid), len(grid) + 1)
+    rest = tuple(axis for axis in range(2 + len(grid)) if axis not in last)
+    return _Axes(blocks, pack, grid, (*rest, *last))
+
+
 def _product(rows: Tensor, storage: BlockStorage) -> Tensor:
     """The product of at most MOST_ROWS rows, shape (rows, n), in one kernel."""
     layout, data, (count, length) = storage
-    blocks = length // layout.length
-    grid = grid_of(layout, _WORD)
-    shape = (1, count, blocks, *grid)
-    codes, zero = _unsigned_codes(data, layout, grid)
-    scale, minimum = scales_of(data, layout, grid)
-    scale = scale.reshape(1, count, blocks, *scale.shape[1:]).fuse()
-    inner = tuple(3 + place for place in _unscaled_axes(scale.shape[3:], grid))
-    given = _quantized(rows, layout, grid, zero, inner)
+    axes = _axes(layout, length // layout.length)
+    codes, zero = _unsigned_codes(data, layout, axes.grid)
+    scale, minimum = scales_of(data, layout, axes.grid)
+    scale = axes.of_weights(scale, count).fuse()
+    inner = tuple(4 + place for place in _unscaled_axes(scale.shape[4:], axes.grid))
+    given = _quantized(rows, axes, zero, inner)
     # several products may read the activations: each widens the bytes that are stored
     activations = given.codes.cast(dtypes.int32).fuse()
-    products = codes.reshape(shape).fuse().cast(dtypes.int32) * activations
+    products = axes.of_weights(codes, count).fuse().cast(dtypes.int32) * activations
     terms = products.sum((*inner, -1), keepdim=True, dtype=dtypes.int32)
     if given.zeros is not None:
         terms = terms + given.zeros
-    values = terms.cast(dtypes.float32) * scale * given.scale
+    values = terms.cast(dtypes.float32) * (scale * given.scale)
     if minimum is not None:
-        minimum = minimum.reshape(1, count, blocks, *minimum.shape[1:]).fuse()
-        offset = minimum * given.sums
-        values = values + offset if layout.is_offset else values - offset
+        sums = given.sums if layout.is_offset else -given.sums
+        values = values + axes.of_weights(minimum, count).fuse() * axes.stored(sums)
     return values.sum(tuple(range(2, values.ndim))).fuse()
 
 
@@ -146,24 +191,21 @@ def _unsigned_codes(data: Tensor, layout: BlockFormat, grid: tuple[int, ...]) ->
     return (bits ^ 128, 128) if packed.signed else (bits, packed.zero)
 
 
-def _quantized(
-    rows: Tensor, layout: BlockFormat, grid: tuple[int, ...], zero: int, inner: tuple[int, ...]
-) -> _Activations:
+def _quantized(rows: Tensor, axes: _Axes, zero: int, inner: tuple[int, ...]) -> _Activations:
     """Activations in int8 with a scale for each 32, in the axes of the weights."""
     many, length = (int(extent) for extent in rows.shape)
-    blocks = length // layout.length
     groups = rows.cast(dtypes.float32).reshape(many, length // _GROUP, _GROUP)
     scale = (groups.abs().max(-1, keepdim=True) * (1 / _LARGEST)).contiguous()
     inverse = (scale == 0).where(0.0, 1.0 / scale)
     rounded = (groups * inverse).round()
-    codes = rounded.cast(dtypes.int8).contiguous()
-    outer = _outer_axes(grid)
-    scale = scale.reshape(many, 1, blocks, *grid[:outer], *(1,) * (len(grid) - outer))
-    codes = codes.reshape(many, 1, blocks, *grid)
+    codes = axes.stored(rounded.cast(dtypes.int8).reshape(many, 1, *axes.shape))
+    outer = 2 + _outer_axes(axes.grid)
+    ones = (1,) * (len(axes.shape) - outer)
+    scale = scale.reshape(many, 1, *axes.shape[:outer], *ones)
     # exact in float32, and the int8 codes stay the only integers that are stored
     total = rounded.reshape(codes.shape).sum((*inner, -1), keepdim=True)
-    zeros = (total * -zero).cast(dtypes.int32).contiguous() if zero else None
-    return _Activations(codes, scale, zeros, (total * scale).contiguous())
+    zeros = axes.stored((total * -zero).cast(dtypes.int32)) if zero else None
+    return _Activations(codes, scale, zeros, total * scale)
 
 
 def _outer_axes(grid: tuple[int, ...]) -> int:

@@ -85,6 +85,8 @@ class ClangRenderer(CStyleRenderer):
         dots = {u.arg.dtype_in for u in program.uops if u.op is Ops.DOT}
         targets = ["avx512bf16"] if dtypes.bfloat16 in dots else []
         targets += ["avx512vnni"] if dots - {dtypes.bfloat16} else []
+        # a shift and a mask of bytes as one affine transform would wait for the unit of products
+        targets += ["no-gfni"] if dtypes.uint8 in dots else []
         before = _PAIRS if dtypes.bfloat16 in dots else ""
         if not self.prefetches and not before and _has_streams(program):
             targets.append("prefer-256-bit")

@@ -26,7 +26,7 @@ def run(sink: UOp, target: Target) -> UOp:
     """
     sink = narrow.run(sink, target.compute.dtypes)
     illegal = (GroupOp.ALU - target.native_ops) | _GUARDED
-    if not any(node.op in illegal for node in sink.toposort()):
+    if not any(node.op in illegal for node in nodes_of(sink)):
         return sink
     return _Decomposer(Rules(target.native_ops, target.compute.dtypes), illegal).run(sink)
 

@@ -232,7 +232,7 @@ def run(sink: UOp, computed: frozenset[DType]) -> UOp:
 
     CapabilityError for other dtypes that the target lacks.
     """
-    used = {node.dtype.base.scalar() for node in sink.toposort()}
+    used = {node.dtype.base.scalar() for node in nodes_of(sink)}
     lacking = used - computed - {dtypes.void}
     if not lacking:
         return sink

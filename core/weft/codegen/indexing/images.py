@@ -40,7 +40,7 @@ def has_images(sink: UOp) -> bool:
     """Whether a kernel has an image argument."""
     return any_images() and any(
         node.op is Ops.DEFINE_GLOBAL and isinstance(node.dtype, ImageDType)
-        for node in sink.toposort()
+        for node in nodes_of(sink)
     )
 
 

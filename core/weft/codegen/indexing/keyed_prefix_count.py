@@ -61,7 +61,7 @@ def run(sink: UOp, target: Target) -> UOp:
     limits = target.compute.limits
     if not settings.FUSE_ARANGE or limits.global_size is not None or not limits.scratch_bytes:
         return sink
-    nodes = list(sink.toposort())
+    nodes = nodes_of(sink)
     reduces = [node for node in nodes if node.op is Ops.REDUCE]
     if not reduces or not any(node.op is Ops.CMPLT for node in nodes):
         return sink

@@ -49,7 +49,7 @@ class Selection(NamedTuple):
 
 def run(sink: UOp) -> UOp:
     """The kernel without reduction loops that select one iteration."""
-    nodes = sink.toposort()
+    nodes = nodes_of(sink)
     if not settings.FUSE_ARANGE or not any(map(_compares_integers, nodes)):
         return sink
     return rewrite_once(nodes, {Ops.REDUCE: _without_selecting_loops})[sink]

@@ -81,7 +81,7 @@ def run(sink: UOp, target: Target) -> UOp:
     limits = target.compute.limits
     if not settings.FUSE_ARANGE or limits.global_size is not None or not limits.scratch_bytes:
         return sink
-    nodes = list(sink.toposort())
+    nodes = nodes_of(sink)
     reduces = [node for node in nodes if node.op is Ops.REDUCE]
     if not reduces or any(node.op is Ops.FILL for node in nodes):
         return sink

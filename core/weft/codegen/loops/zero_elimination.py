@@ -70,7 +70,7 @@ def find_zero_products(reduce: UOp) -> ZeroProducts | None:
 
 def mask_zero_products(sink: UOp) -> UOp:
     """a * b   ->   gate ? a * b : 0   for gates that are constant once loops are unrolled"""
-    nodes = list(sink.toposort())
+    nodes = nodes_of(sink)
     masked: dict[UOp, UOp] = {}
     for reduce in nodes:
         if reduce.op is not Ops.REDUCE or reduce.arg.op is not Ops.ADD:

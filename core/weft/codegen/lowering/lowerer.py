@@ -396,7 +396,7 @@ def _order_outputs_by_use(sink: UOp, outputs: set[UOp]) -> dict[UOp, UOp]:
     Otherwise a reduction that depends only on an inner output axis would be recomputed in each
     iteration of the outer ones. SpecError if a row would be recomputed nevertheless.
     """
-    nodes = sink.toposort()
+    nodes = nodes_of(sink)
     uses: dict[UOp, list[int]] = {}
     stores, fills = set(sink.src), [node for node in nodes if node.op is Ops.FILL]
     for node in nodes:
@@ -431,7 +431,7 @@ def _check_in_place(sink: UOp) -> None:
     SpecError otherwise, because the order of the loops would decide whether an element is read
     before it is overwritten.
     """
-    nodes = sink.toposort()
+    nodes = nodes_of(sink)
     stores: dict[UOp, list[UOp]] = {}
     for node in nodes:
         if node.op is Ops.STORE:

@@ -68,7 +68,7 @@ class Kernel:
         self.sink = sink
         self.target = target
         self.applied: list[Opt] = []
-        nodes = list(sink.toposort())
+        nodes = nodes_of(sink)
         self.size = len(nodes)
         self.stores = [node for node in nodes if node.op is Ops.STORE]
         self.reduces = [node for node in nodes if node.op is Ops.REDUCE]

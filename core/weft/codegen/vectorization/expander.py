@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.base.dtype import DType
+from weft.base.dtype import DType, dtypes
 from weft.codegen.analysis.affine import affine
 from weft.codegen.analysis.axes import is_computed_index
 from weft.codegen.analysis.folding import folded, vector_of
@@ -45,8 +45,14 @@ from weft.codegen.vectorization.instances import (
     merged,
     width_of,
 )
-from weft.codegen.vectorization.packed_dot import TAKES_SUM, decomposed_dot, packed
+from weft.codegen.vectorization.packed_dot import (
+    TAKES_SUM,
+    added_to_dots,
+    decomposed_dot,
+    packed,
+)
 from weft.codegen.vectorization.prefix_scan import Running, scanned
+from weft.codegen.vectorization.superwords import superwords
 from weft.codegen.vectorization.vector_addresses import Widths
 from weft.codegen.vectorization.vector_memory import Accesses
 from weft.codegen.workgroups.group_reduction import is_shared
@@ -162,6 +168,8 @@ class _Expander(Accesses):
             values = [folded(node.op, dtype.vec(width), src, node.arg) for src in zip(*wide)]
         else:
             values = [UOp(node.op, dtype.vec(width), src, node.arg) for src in zip(*wide)]
+        if node.op is Ops.ADD and self.dots:
+            values = [added_to_dots(value) for value in values]
         return Instances(over, lane, values)
 
     def unit(self, node: UOp) -> Instances:
@@ -217,6 +225,11 @@ class _Expander(Accesses):
                 mine = [value for value in mine if not _is_zero(value)] or mine[:1]
             if op is Ops.ADD and self.dots:
                 mine = packed(mine, self.dots)
+            if rest and lanes is not None:
+                mine = superwords(mine, list(map(width_of, full[len(outside) :])), self.lanes)
+                vector = mine[0].dtype
+            if rest and op is Ops.ADD and dtype in self.fused:
+                mine = [one for value in mine for one in _products_of(value)]
             chains = min(chains, len(mine))
             parts: list[UOp] = []
             if mine[0].op is Ops.WMMA or (mine[0].op is Ops.DOT and not rest):
@@ -230,7 +243,7 @@ class _Expander(Accesses):
                     parts.append(self.chained(op, vector, part))
             total = _tree(op, vector, parts)
             if lanes is not None:
-                total = _horizontal(op, dtype, total, width)
+                total = _horizontal(op, dtype, total, vector.count)
             if shared:
                 total = UOp(Ops.REDUCE, total.dtype, (total, *shared), Accumulate(op))
             results.append(total)
@@ -271,6 +284,12 @@ def _is_zero(value: UOp) -> bool:
     return one.op is Ops.CONST and one.arg == 0
 
 
+def _products_of(value: UOp) -> tuple[UOp, ...]:
+    """The terms of a sum of two products, each of which a multiply-add adds."""
+    both = value.op is Ops.ADD and all(source.op is Ops.MUL for source in value.src)
+    return value.src if both else (value,)
+
+
 def _is_unrolled(reduce: UOp) -> bool:
     return any(loop.arg.kind in INSTANTIATED for loop in loops_of(reduce))
 
@@ -301,13 +320,14 @@ def run(
     fused: frozenset[DType] = frozenset(),
     widths: Widths | None = None,
     dots: Sequence[PairDot] = (),
+    vector_bytes: int = 0,
 ) -> UOp:
     """The graph without unrolled ranges; itself where there are none.
 
     `machine`: it tells how many sums are independent of each other. `fused`: scalar dtypes for
     which the target has a multiply-add. `widths`: how many neighbours it loads or stores at once,
     by dtype; None where it computes with vectors too. `dots`: what it has for sums of products of
-    narrow numbers.
+    narrow numbers. `vector_bytes`: of its registers.
     """
     nodes = nodes_of(sink)
     if not any(
@@ -319,4 +339,4 @@ def run(
         return sink
     if widths is None:
         sink = prefix_scan.run(sink)
-    return _Expander(sink, fused, widths, dots, machine).run()
+    return _Expander(sink, fused, widths, dots, machine, vector_bytes // dtypes.int.itemsize).run()

@@ -1,5 +1,5 @@
 """Access merging: group scalar accesses to adjacent addresses into vector loads and stores.
-Also: superword-level parallelism, vectorized loads.
+Also: vectorized loads.
 
 An Address is an affine address in parts. A Place is an address with its mask and the FILL before
 it.

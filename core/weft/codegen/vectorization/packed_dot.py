@@ -162,6 +162,22 @@ def word_of(factor: UOp, narrow: DType) -> UOp | None:
     return factor if narrow is dtypes.int16 and _scalar(factor.src[0]) in _SHORT else None
 
 
+def added_to_dots(value: UOp) -> UOp:
+    """A sum of a chain of DOTs and a vector as DOTs that start with this vector."""
+    if not dtypes.is_int(value.dtype.scalar()):
+        return value
+    for chain, other in (value.src, value.src[::-1]):
+        dots: list[UOp] = []
+        while chain.op is Ops.DOT and len(chain.src) == 3:
+            dots.append(chain)
+            chain = chain.src[2]
+        if dots and _constant(chain) == 0:
+            for dot in reversed(dots):
+                other = UOp(Ops.DOT, dot.dtype, (*dot.src[:2], other), dot.arg)
+            return other
+    return value
+
+
 def words_of(nodes: Iterable[UOp]) -> dict[UOp, UOp]:
     """Of every word that is made of numbers in memory, and is a factor of a DOT, the first LOAD."""
     found: dict[UOp, UOp] = {}

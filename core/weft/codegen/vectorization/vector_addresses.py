@@ -52,10 +52,11 @@ class Places(ABC):
 
     def __init__(
         self, sink: UOp, fused: frozenset[DType], widths: Widths | None, dots: Sequence[PairDot],
-        machine: MachineModel,
+        machine: MachineModel, lanes: int,
     ) -> None:  # fmt: skip
         self.fused = fused
         self.dots = dots
+        self.lanes = lanes  # of 32 bits in a register
         self.independent_sums = machine.independent_operations
         self.wide = widths is None
         self.widths = widths or {}
