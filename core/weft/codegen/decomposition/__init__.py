@@ -10,7 +10,7 @@ Source: LLVM, SelectionDAG legalization of types and operations.
 
 from __future__ import annotations
 
-from weft.codegen.analysis.traversal import Rule, rewrite_once
+from weft.codegen.analysis.traversal import Rule, nodes_of, rewrite_once
 from weft.codegen.decomposition import dtypes as narrow
 from weft.codegen.decomposition.ops import Rules
 from weft.device import Target

@@ -17,6 +17,7 @@ from weft.base.dtype import AddrSpace, DType, PtrDType, dtypes
 from weft.base.errors import CapabilityError
 from weft.base.scalars import is_positive_zero
 from weft.codegen.analysis.ranges import values_of
+from weft.codegen.analysis.traversal import nodes_of
 from weft.codegen.decomposition.transcendental import where
 from weft.uop import GroupOp, Ops, UOp
 

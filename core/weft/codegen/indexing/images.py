@@ -29,7 +29,7 @@ from weft.codegen.analysis.axes import Access
 from weft.codegen.analysis.folding import vector_of
 from weft.codegen.analysis.ranges import alternative_of, extent_of, loops_of
 from weft.codegen.analysis.substitution import substitute_ranges
-from weft.codegen.analysis.traversal import rewrite_once
+from weft.codegen.analysis.traversal import nodes_of, rewrite_once
 from weft.codegen.thresholds import IMAGE_LOOPS
 from weft.uop import AxisKind, Ops, UOp
 

@@ -34,6 +34,7 @@ from weft.codegen.analysis.affine import affine
 from weft.codegen.analysis.folding import folded_and, is_true
 from weft.codegen.analysis.ranges import extent_of, loop_order, loops_of, max_trip_count, ranges_of
 from weft.codegen.analysis.substitution import fold_conditions, replace_nodes, substitute_ranges
+from weft.codegen.analysis.traversal import nodes_of
 from weft.codegen.indexing.one_hot_gather import SelectedIteration
 from weft.codegen.indexing.scatter_add import Term, initial_value, match_term
 from weft.device import Target

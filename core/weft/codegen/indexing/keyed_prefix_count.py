@@ -38,6 +38,7 @@ from weft.codegen.analysis.ranges import (
     values_of,
 )
 from weft.codegen.analysis.substitution import replace_nodes, substitute_ranges
+from weft.codegen.analysis.traversal import nodes_of
 from weft.codegen.indexing.one_hot_gather import split_mask
 from weft.device import Target
 from weft.uop import AxisKind, Ops, UOp

@@ -26,7 +26,7 @@ from weft.base.settings import settings
 from weft.codegen.analysis.affine import affine
 from weft.codegen.analysis.folding import folded, folded_and, refolded
 from weft.codegen.analysis.ranges import loops_of, ranges_of
-from weft.codegen.analysis.traversal import Rule, rewrite_once
+from weft.codegen.analysis.traversal import Rule, nodes_of, rewrite_once
 from weft.uop import GroupOp, Ops, UOp, conjuncts
 
 CONJUNCTIONS = (Ops.AND, Ops.MUL)

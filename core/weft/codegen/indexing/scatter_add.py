@@ -43,6 +43,7 @@ from weft.codegen.analysis.ranges import (
     values_of,
 )
 from weft.codegen.analysis.substitution import replace_nodes, substitute_ranges
+from weft.codegen.analysis.traversal import nodes_of
 from weft.codegen.indexing.one_hot_gather import (
     CONJUNCTIONS,
     SelectedIteration,

@@ -27,6 +27,7 @@ from weft.codegen.analysis.affine import affine
 from weft.codegen.analysis.folding import conjunction
 from weft.codegen.analysis.ranges import extent_of, loops_of, max_trip_count, ranges_of, values_of
 from weft.codegen.analysis.substitution import replace_nodes
+from weft.codegen.analysis.traversal import nodes_of
 from weft.codegen.indexing.predicate_simplification import gate_of
 from weft.codegen.thresholds import ZERO_EXTENT, ZERO_POINTS, ZERO_SHARE
 from weft.codegen.vectorization.instances import UNROLLED

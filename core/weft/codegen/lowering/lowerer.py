@@ -29,6 +29,7 @@ from weft.base.dtype import AddrSpace, dtypes
 from weft.base.errors import SpecError
 from weft.base.sequences import prod
 from weft.codegen.analysis.ranges import CLOSING, Accumulate, Fill, ranges_of
+from weft.codegen.analysis.traversal import nodes_of
 from weft.codegen.lowering.addresses import (
     ZERO,
     Indices,

@@ -37,6 +37,7 @@ from weft.codegen.analysis.ranges import (
     values_of,
 )
 from weft.codegen.analysis.substitution import substitute_ranges
+from weft.codegen.analysis.traversal import nodes_of
 from weft.codegen.indexing import indexed_stores
 from weft.codegen.indexing.scatter_add import accumulates, ordered_loops
 from weft.codegen.loops import loop_interchange, loop_padding, zero_elimination

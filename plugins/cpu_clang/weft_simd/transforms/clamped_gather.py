@@ -31,13 +31,14 @@ from weft.plugin import (
     from_affine,
     is_computed_index,
     loops_first,
+    nodes_of,
     rewrite_once,
 )
 
 
 def run(sink: UOp) -> UOp:
     """The kernel with clamped gathers; the same kernel if it has none."""
-    nodes = list(sink.toposort())
+    nodes = nodes_of(sink)
     if not any(node.op is Ops.INDEX and len(node.src) > 2 for node in nodes):
         return sink
     computed: set[UOp] = set()

@@ -31,6 +31,7 @@ from weft.plugin import (
     dtypes,
     extent_of,
     loops_of,
+    nodes_of,
     ranges_of,
     replace_nodes,
     shifted_left,
@@ -61,7 +62,7 @@ def run(sink: UOp, target: Target) -> UOp:
     compute = target.compute
     if not compute.pair_dots or not compute.limits.scratch_bytes:
         return sink
-    nodes = list(sink.toposort())
+    nodes = nodes_of(sink)
     reduces = [node for node in nodes if node.op is Ops.REDUCE]
     if len(reduces) != 1 or any(node.op is Ops.FILL for node in nodes):
         return sink

@@ -39,6 +39,7 @@ from weft.plugin import (
     iteration_count,
     loop_order,
     loops_first,
+    nodes_of,
     ranges_of,
     replace_nodes,
     substitute_ranges,
@@ -69,7 +70,7 @@ def run(sink: UOp, target: Target) -> UOp:
     limits, machine = target.compute.limits, target.compute.machine
     if limits.global_size is not None or not limits.scratch_bytes or len(sink.src) != 1:
         return sink
-    nodes = list(sink.toposort())
+    nodes = nodes_of(sink)
     if any(node.op in CLOSING for node in nodes) or sum(n.op is Ops.LOAD for n in nodes) < 2:
         return sink
     found = (_match_table(node, sink.src[0], machine) for node in nodes)
