@@ -108,7 +108,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 def matrix_power(x: Array, n: int, /) -> Array:
     """n products of square matrices; of their inverses below 0."""
-    x = _square("matrix_power", x, ("float", "complex"))
+    x = _square("matrix_power", x)
     return x.matrix_power(n)
 
 
@@ -116,7 +116,7 @@ def matrix_power(x: Array, n: int, /) -> Array:
 
 
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
-    """The lower triangular L with x = L @ L.mT, or its transpose. See `Tensor.cholesky`."""
+    """The lower triangular L with x = L @ L^H, or L^H. See `Tensor.cholesky`."""
     x = _square("cholesky", x)
     return x.cholesky(upper)
 
@@ -141,14 +141,14 @@ def svdvals(x: Array, /) -> Array:
 
 
 def eigh(x: Array, /) -> EighResult[Array]:
-    """(eigenvalues in rising order, eigenvectors as columns) of symmetric matrices."""
+    """(eigenvalues in rising order, eigenvectors as columns) of symmetric or Hermitian matrices."""
     x = _square("eigh", x)
     values, vectors = x.eigh()
     return EighResult(as_array(values), as_array(vectors))
 
 
 def eigvalsh(x: Array, /) -> Array:
-    """Eigenvalues of symmetric matrices in rising order."""
+    """Eigenvalues of symmetric or Hermitian matrices in rising order."""
     return _square("eigvalsh", x).eigvalsh()
 
 
@@ -222,7 +222,7 @@ def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
 
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
     """A norm of every matrix: "fro", "nuc", 1, -1, 2, -2, inf or -inf."""
-    x = _matrices("matrix_norm", x, kinds=("float", "complex"))
+    x = _matrices("matrix_norm", x)
     if ord in ("fro", None):
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
     if ord in (2, -2, "nuc"):
@@ -268,7 +268,7 @@ def _length(size: Array, places: tuple[int, ...], keepdims: bool) -> Array:
     return length.reshape(tuple(s for i, s in enumerate(length.shape) if i not in places))
 
 
-def _matrices(name: str, x: Any, kinds: tuple[str, ...] = ("float",)) -> Any:
+def _matrices(name: str, x: Any, kinds: tuple[str, ...] = ("float", "complex")) -> Any:
     x = as_array(x)
     if x.ndim < 2:
         raise ShapeError(f"{name} is of matrices", asked=f"{name} of shape {x.shape}")
@@ -276,7 +276,7 @@ def _matrices(name: str, x: Any, kinds: tuple[str, ...] = ("float",)) -> Any:
     return x
 
 
-def _square(name: str, x: Any, kinds: tuple[str, ...] = ("float",)) -> Any:
+def _square(name: str, x: Any, kinds: tuple[str, ...] = ("float", "complex")) -> Any:
     x = _matrices(name, x, kinds)
     if x.shape[-1] != x.shape[-2]:
         raise ShapeError(f"{name} is of square matrices", asked=f"{name} of shape {x.shape}")

@@ -1,6 +1,7 @@
 """Distinct elements. They are computed at once: how many there are is not known before.
 
-As the standard has it, NaN is equal to nothing and each one counts, and both zeros are one.
+As the standard has it, NaN is equal to nothing and each one counts, and both zeros are one. Complex
+numbers are in the order of their real parts, and of their imaginary parts where those are equal.
 """
 
 from __future__ import annotations
@@ -59,12 +60,22 @@ def _unique(x: Array) -> UniqueAll:
         nothing = Array.zeros(0, dtype=index_dtype(x.device), device=x.device)
         return UniqueAll(flat, nothing, nothing.reshape(x.shape), nothing)
     # what sorts stably shows the first of equal elements first
-    ordered, places = flat.detach().sort(0)
-    first = Array.ones(1, dtype=dtypes.bool, device=x.device).cat(ordered[1:] != ordered[:-1])
+    ordered, places = _in_order(flat.detach())
+    first: Any = Array.ones(1, dtype=dtypes.bool, device=x.device).cat(ordered[1:] != ordered[:-1])
     group = first.cumsum(0, dtype=dtypes.int32) - 1
-    first.realize(ordered, places, group)
+    ordered.realize(first, places, group)
     starts = Array.arange(x.size, device=x.device)[first]
     ends = starts[1:].cat(Array.full((1,), x.size, dtype=dtypes.int32, device=x.device))
     inverse = group.zeros_like().scatter(0, places, group).reshape(x.shape)
     indices = (as_indices(each) for each in (places[starts], inverse, ends - starts))
     return UniqueAll(ordered[starts], *indices)
+
+
+def _in_order(x: Any) -> tuple[Any, Any]:
+    """The elements of a vector in rising order, and their places."""
+    if not x.is_complex():
+        ordered: tuple[Any, Any] = x.sort(0)
+        return ordered
+    by_imag = x.imag.argsort(0)
+    places = by_imag[x.real[by_imag].argsort(0)]
+    return x[places], places

@@ -1,7 +1,9 @@
 """LAPACK: linear algebra of the host, by NumPy's interface to it.
 
 Every function takes batches of matrices in its last two axes, float32 or float64, and fills arrays
-of the shapes of its results. Errors are those of NumPy, as LinearAlgebraError.
+of the shapes of its results. With `interleaved` the matrices are complex: the last axis of an
+argument, and of a complex result, has the real and the imaginary part. Errors are those of NumPy,
+as LinearAlgebraError.
 
 LAPACK uses the threads of the BLAS library that NumPy was built with; OPENBLAS_NUM_THREADS or
 MKL_NUM_THREADS limit them.
@@ -24,7 +26,7 @@ Arrays = list["numpy.ndarray[Any, Any]"]
 
 _ADVICE = {
     "cholesky": "a symmetric positive definite matrix; x + 1e-6 * eye for rounding errors",
-    "eig": "eigh for symmetric matrices; numpy.linalg.eig(x.numpy()) gives complex numbers",
+    "eig": "eigh for symmetric matrices; x.cast(dtypes.complex64).eig() gives complex numbers",
 }
 _SINGULAR = "pinv, lstsq, or a small multiple of the identity added to the matrix"
 
@@ -33,7 +35,11 @@ def lapack_function(function: HostFunction) -> HostFunction:
     """Enter a function into the table, with NumPy's errors as LinearAlgebraError."""
 
     @wraps(function)
-    def guarded(inputs: Arrays, outputs: Arrays, **parameters: Any) -> None:
+    def guarded(
+        inputs: Arrays, outputs: Arrays, interleaved: bool = False, **parameters: Any
+    ) -> None:
+        if interleaved:
+            inputs = [_complex_view(array) for array in inputs]
         try:
             function(inputs, outputs, **parameters)
         except _linalg().LinAlgError as error:
@@ -57,8 +63,15 @@ def _linalg() -> Any:
     return linalg
 
 
+def _complex_view(array: Any) -> Any:
+    """Complex numbers over the memory of their interleaved parts."""
+    return array.view(f"complex{array.itemsize * 16}")[..., 0]
+
+
 def _fill(outputs: Arrays, *results: Any) -> None:
     for output, result in zip(outputs, results, strict=True):
+        if result.dtype.kind == "c" and output.dtype.kind == "f":
+            output = _complex_view(output)
         output[...] = result
 
 
@@ -102,7 +115,7 @@ def slogdet(inputs: Arrays, outputs: Arrays) -> None:
 def adjugate(inputs: Arrays, outputs: Arrays) -> None:
     """The transposed matrix of cofactors, also of singular matrices (xGESDD).
 
-    With a = u @ diag(s) @ vh it is det(u @ vh) * vh.T @ diag(products of the others of s) @ u.T.
+    With a = u @ diag(s) @ vh it is det(u @ vh) * vh^H @ diag(products of the others of s) @ u^H.
     """
     import numpy
 
@@ -112,7 +125,7 @@ def adjugate(inputs: Arrays, outputs: Arrays) -> None:
     after = numpy.cumprod(numpy.concatenate([ones, s[..., :0:-1]], -1), -1)[..., ::-1]
     sign = _linalg().det(u) * _linalg().det(vh)
     others = (before * after * sign[..., None])[..., None, :]
-    _fill(outputs, (vh.swapaxes(-1, -2) * others) @ u.swapaxes(-1, -2))
+    _fill(outputs, (vh.conj().swapaxes(-1, -2) * others) @ u.conj().swapaxes(-1, -2))
 
 
 @lapack_function
@@ -129,10 +142,11 @@ def lstsq(inputs: Arrays, outputs: Arrays, rtol: float) -> None:
 
     a, b = inputs
     x, residuals, rank, values = outputs
+    x = _complex_view(x) if a.dtype.kind == "c" else x
     for place in ndindex(a.shape[:-2]):
         x[place], _, rank[place], values[place] = _linalg().lstsq(a[place], b[place], rtol)
     rest = a @ x - b
-    (rest * rest).sum(-2, out=residuals)
+    (rest * rest.conj()).real.sum(-2, out=residuals)
 
 
 @lapack_function
@@ -189,8 +203,8 @@ def eigvalsh(inputs: Arrays, outputs: Arrays) -> None:
 
 @lapack_function
 def eig(inputs: Arrays, outputs: Arrays) -> None:
-    """Eigenvalues and eigenvectors of a matrix that has real ones (xGEEV)."""
+    """Eigenvalues and eigenvectors of a complex matrix, or of one that has real ones (xGEEV)."""
     values, vectors = _linalg().eig(inputs[0])
-    if values.dtype.kind == "c":
-        raise _linalg().LinAlgError("it has complex eigenvalues, and weft has no complex dtype")
+    if values.dtype.kind == "c" and inputs[0].dtype.kind != "c":
+        raise _linalg().LinAlgError("it has complex eigenvalues, and the results are real")
     _fill(outputs, values, vectors)

@@ -131,6 +131,50 @@ def test_products():
     assert same(xp.linalg.matrix_power(z @ w, 2), np.linalg.matrix_power(Z @ W, 2), 1e-4)
 
 
+def test_distinct_elements():
+    z = np.array([1 + 2j, 1 + 1j, 0j, -0.0 + 0j, 1 + 2j, complex(np.nan, 1), complex(1, np.nan)])
+    found, expected = xp.unique_all(xp.asarray(z)), np.unique_all(z)
+    for each, want in zip(found, expected):
+        np.testing.assert_array_equal(each.numpy(), want)
+    np.testing.assert_array_equal(xp.unique_values(xp.asarray(z)).numpy(), found.values.numpy())
+    assert xp.unique_counts(xp.asarray([])).values.size == 0
+    assert xp.isin(xp.asarray(z), xp.asarray([1 + 2j, 0j])).tolist() == [
+        True, False, True, True, True, False, False
+    ]  # fmt: skip
+
+
+def test_differences():
+    z = xp.asarray(Z)
+    assert same(xp.diff(z, n=2, axis=0), np.diff(Z, n=2, axis=0))
+    ends = {"prepend": Z[:, :1], "append": Z[:, :2]}
+    own = {name: xp.asarray(part) for name, part in ends.items()}
+    assert same(xp.diff(z, **own), np.diff(Z, **ends))
+    assert same(xp.diff(z, n=0), Z)
+
+
+def test_decompositions():
+    a = np.concat([Z, Z[:1] * 1j + 1]).astype(np.complex128)
+    x = xp.asarray(a)
+    h = xp.matmul(x, xp.conj(x.mT)) + 1.0 * xp.eye(3, dtype=xp.complex128)
+    hermitian = h.numpy()
+    for found, expected in (
+        (xp.linalg.cholesky(h, upper=True), np.linalg.cholesky(hermitian, upper=True)),
+        (xp.linalg.det(x), np.linalg.det(a)), (xp.linalg.inv(x), np.linalg.inv(a)),
+        (xp.linalg.eigvalsh(h), np.linalg.eigvalsh(hermitian)),
+        (xp.linalg.eigh(h).eigenvalues, np.linalg.eigvalsh(hermitian)),
+        (xp.linalg.svd(x).S, np.linalg.svdvals(a)), (xp.linalg.pinv(x), np.linalg.pinv(a)),
+        (xp.linalg.qr(x).R, np.linalg.qr(a).R), (xp.linalg.svdvals(x), np.linalg.svdvals(a)),
+        (xp.linalg.slogdet(x).sign, np.linalg.slogdet(a).sign),
+        (xp.linalg.slogdet(x).logabsdet, np.linalg.slogdet(a).logabsdet),
+        (xp.linalg.solve(x, x[0]), np.linalg.solve(a, a[0])),
+        (xp.linalg.solve(xp.real(x), x), np.linalg.solve(a.real, a)),
+        (xp.linalg.matrix_norm(x, ord="nuc"), np.linalg.norm(a, "nuc")),
+        (xp.linalg.matrix_power(x, -2), np.linalg.matrix_power(a, -2)),
+    ):  # fmt: skip
+        assert isinstance(found, xp.Array) and same(found, expected, 1e-9)
+    assert xp.linalg.matrix_rank(x).item() == 3
+
+
 def test_what_is_not_for_complex_numbers():
     z = xp.asarray(Z)
     for function in (xp.floor, xp.sort, xp.max, xp.argmin, xp.signbit, xp.var):

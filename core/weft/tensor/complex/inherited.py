@@ -18,10 +18,13 @@ COMPOSED = frozenset(
     "T mT t moveaxis movedim swapaxes swapdims permute_dims ravel fliplr flipud atleast_1d "
     "atleast_2d broadcast_to expand_as reshape_as view_as type_as hstack vstack column_stack "
     "concat concatenate stack split split_with_sizes chunk hsplit vsplit dsplit unbind unstack "
-    "narrow select meshgrid rearrange expand_dims "
+    "narrow select meshgrid rearrange expand_dims diff isin "
     # arithmetic
     "addcdiv addcmul addmm addmv addbmm baddbmm addr ger lerp "
     "var_mean std_mean logical_not logical_and logical_or logical_xor data "
+    # linear algebra, by LAPACK
+    "cholesky det eig eigh eigvalsh inv inverse logdet lstsq matrix_rank pinv qr slogdet solve svd "
+    "svdvals "
     # placement
     "float double half bfloat16 int long short char byte bool ".split()
 )

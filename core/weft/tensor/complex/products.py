@@ -59,9 +59,9 @@ def vecdot(self: Any, x2: Any, dim: int = -1) -> Any:
 
 
 def matrix_power(self: Any, n: int) -> Any:
-    """n products of square matrices, by repeated squaring. :raises DTypeError: below zero."""
+    """n products of square matrices, by repeated squaring; of the inverse for n below 0."""
     if n < 0:
-        raise self._refused(f"matrix_power({n})")
+        return matrix_power(self.inv(), -n)
     if n == 0:
         eye = self._real_class.eye(self.shape[-1], device=self.device, dtype=self.dtype)
         return eye.expand(self.shape)

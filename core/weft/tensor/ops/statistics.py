@@ -417,13 +417,13 @@ def diff(
         raise ShapeError("differences are along an axis", asked=f"diff({n}) of {self.shape}")
     at = self._resolve_dim(dim)
     if n == 0:
-        return self._wrap(self._uop)
+        return +self
     x = self if prepend is None else self._as_tensor(prepend, self).cat(self, dim=at)
     x = x if append is None else x.cat(self._as_tensor(append, self), dim=at)
     for _ in range(min(n, x.shape[at])):
         size = x.shape[at]
         later, earlier = x.narrow(at, 1, size - 1), x.narrow(at, 0, size - 1)
-        x = later ^ earlier if x._uop.dtype is dtypes.bool else later - earlier
+        x = later ^ earlier if x.dtype is dtypes.bool else later - earlier
     return x
 
 

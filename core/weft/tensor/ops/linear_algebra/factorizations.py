@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from weft.base.arguments import shown
 from weft.base.errors import ArgumentError
-from weft.device import registry
 from weft.tensor.ops.linear_algebra.factorization_kernels import (
     cholesky_by_columns,
     householder_qr,
@@ -19,10 +18,9 @@ from weft.tensor.ops.linear_algebra.factorization_kernels import (
 from weft.tensor.ops.linear_algebra.host_lapack import (
     computes_on_host,
     host_call,
-    host_value,
-    parts,
+    host_call_of_copies,
 )
-from weft.tensor.ops.linear_algebra.matrices import as_matrices, symmetric
+from weft.tensor.ops.linear_algebra.matrices import adjoint, as_matrices, symmetric
 from weft.tensor.protocol import TensorT
 from weft.tensor.return_types import EighResult, EigResult, QRResult, SVDResult
 
@@ -97,11 +95,11 @@ def svdvals(self: TensorT) -> TensorT:
 
 
 def cholesky(self: TensorT, upper: bool = False) -> TensorT:
-    """The lower triangular L with self = L @ L^T, or with `upper` its transpose.
+    """The lower triangular L with self = L @ L^H, or with `upper` its conjugate transpose.
 
-    Shape (..., n, n), symmetric and positive definite; only the lower triangle is read, the
-    gradient is symmetric. A matrix that is not positive definite raises LinearAlgebraError when it
-    is computed by LAPACK, and gives NaN elsewhere.
+    Shape (..., n, n), symmetric (complex: Hermitian) and positive definite; only the lower triangle
+    is read, the gradient is symmetric. A matrix that is not positive definite raises
+    LinearAlgebraError when it is computed by LAPACK, and gives NaN elsewhere.
     :raises ShapeError: for matrices that are not square.
 
     >>> Tensor([[4.0, 2.0], [2.0, 5.0]]).cholesky().tolist()
@@ -112,11 +110,11 @@ def cholesky(self: TensorT, upper: bool = False) -> TensorT:
         (lower,) = host_call("cholesky", [a], [a.shape])
     else:
         lower = cholesky_by_columns(symmetric(a, a))
-    return lower.transpose(-1, -2) if upper else lower
+    return adjoint(lower) if upper else lower
 
 
 def eigh(self: TensorT) -> EighResult[TensorT]:
-    """(values in rising order, vectors as columns) of symmetric matrices.
+    """(values in rising order, vectors as columns) of symmetric or Hermitian matrices.
 
     Shape (..., n, n) gives (..., n) and (..., n, n); only the lower triangle is read, and the
     gradient is symmetric.
@@ -134,7 +132,8 @@ def eigh(self: TensorT) -> EighResult[TensorT]:
 
 
 def eigvalsh(self: TensorT) -> TensorT:
-    """The eigenvalues of symmetric matrices in rising order: (..., n, n) to (..., n). See `eigh`.
+    """The eigenvalues of symmetric or Hermitian matrices in rising order: (..., n, n) to (..., n).
+    See `eigh`.
 
     >>> Tensor([[2.0, 0.0], [0.0, 1.0]]).eigvalsh().tolist()
     [1.0, 2.0]
@@ -146,7 +145,8 @@ def eigvalsh(self: TensorT) -> TensorT:
 
 
 def eig(self: TensorT) -> EigResult[TensorT]:
-    """(eigenvalues, eigenvectors as columns) of square matrices with real eigenvalues.
+    """(eigenvalues, eigenvectors as columns) of square matrices: real ones with real eigenvalues,
+    or complex ones.
 
     Shape (..., n, n) gives (..., n) and (..., n, n). LAPACK computes them for all devices.
     :raises ShapeError: for matrices that are not square.
@@ -162,9 +162,7 @@ def eig(self: TensorT) -> EigResult[TensorT]:
         return EigResult(a.sum(-1), a)
     if computes_on_host(a):
         return EigResult(*host_call("eig", [a], shapes))
-    value, call = host_value("eig", [a.contiguous().to(registry.staging())], shapes)
-    there = value.to(a.device)
-    return EigResult(*[there._wrap(part) for part in parts(there._uop, call)])
+    return EigResult(*host_call_of_copies("eig", [a], shapes))
 
 
 def _from_lower_triangle(a: TensorT) -> TensorT:

@@ -1,8 +1,9 @@
 """Gradient rules of LAPACK's functions, from their arguments, results and gradients.
 
 Every rule consists of differentiable functions of the arguments and results, so that second
-derivatives follow. Rules of factorizations hold for functions that do not depend on the signs of
-vectors and on the bases of equal values; pairs of equal values contribute nothing.
+derivatives follow. The rules hold for real and for complex matrices. Rules of factorizations hold
+for functions that do not depend on the signs or phases of vectors and on the bases of equal values;
+pairs of equal values contribute nothing.
 
 Source: M. B. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
 differentiation", 2008; G. H. Golub and V. Pereyra, "The differentiation of pseudo-inverses and
@@ -20,7 +21,8 @@ from typing import Any
 from weft.autograd import HOST_CALL_VJPS
 from weft.base.sequences import prod
 from weft.device import registry
-from weft.tensor.ops.linear_algebra.host_lapack import host_call, parts
+from weft.tensor.ops.linear_algebra.host_lapack import are_complex, host_call, parts
+from weft.tensor.ops.linear_algebra.matrices import adjoint
 from weft.uop import HostCall, Ops, UOp
 
 Gradients = Sequence[Any]
@@ -53,22 +55,33 @@ def _vjp(rule: Vjp, kind: type[Any], node: UOp, upstream: UOp) -> list[UOp | Non
     call: HostCall = node.arg
     shapes, place = call.inputs, _computing_device(node)
 
-    def there(part: UOp) -> Any:
-        return kind._from_node(part).to(place)
+    parameters = dict(call.parameters)
+    interleaved = bool(parameters.pop("interleaved", False))
+    flags = [interleaved and each for each in are_complex(call.function, len(call.outputs))]
+
+    def there(part: UOp, is_complex: bool = interleaved) -> Any:
+        moved = kind._from_node(part).to(place)
+        return kind._complex_class._over(moved) if is_complex else moved
 
     gradients = _gradients(upstream, call)
     if all(each is None for each in gradients):
         return [None] * len(shapes)
     found = rule(
         [there(source.reshape(shape)) for source, shape in zip(node.src, shapes)],
-        [there(part) for part in parts(node, call)],
-        [None if each is None else there(each) for each in gradients],
-        **dict(call.parameters),
+        [there(part, flag) for part, flag in zip(parts(node, call), flags)],
+        [None if each is None else there(each, flag) for each, flag in zip(gradients, flags)],
+        **parameters,
     )
     return [
-        None if each is None else each.to(node.device)._uop.reshape((prod(shape),))
+        None if each is None else _node_of(each.to(node.device)).reshape((prod(shape),))
         for each, shape in zip(found, shapes)
     ]
+
+
+def _node_of(x: Any) -> UOp:
+    """The node of a gradient; that of the interleaved parts of a complex one."""
+    node: UOp = x._uop if x._interleaved is None else x._interleaved._uop
+    return node
 
 
 def _computing_device(node: UOp) -> Any:
@@ -111,17 +124,17 @@ def _window(node: UOp, start: int, stop: int, depth: int) -> UOp | None:
 
 @lapack_vjp
 def solve(given: Gradients, results: Gradients, gradients: Gradients) -> Gradients:
-    """b: w = a^-T g; a: -w x^T"""
+    """b: w = a^-H g; a: -w x^H"""
     (a, _), (x,), (g,) = given, results, gradients
-    w = a.mT.solve(g)
-    return -(w @ x.mT), w
+    w = adjoint(a).solve(g)
+    return -(w @ adjoint(x)), w
 
 
 @lapack_vjp
 def inv(given: Gradients, results: Gradients, gradients: Gradients) -> Gradients:
-    """-x^T g x^T, x the inverse"""
+    """-x^H g x^H, x the inverse"""
     (x,), (g,) = results, gradients
-    return (-(x.mT @ g @ x.mT),)
+    return (-(adjoint(x) @ g @ adjoint(x)),)
 
 
 @lapack_vjp
@@ -129,7 +142,7 @@ def det(given: Gradients, results: Gradients, gradients: Gradients) -> Gradients
     """g times the cofactors, also of singular matrices"""
     (a,), (g,) = given, gradients
     (cofactors,) = host_call("adjugate", [a], [a.shape])
-    return (_as_factor(g) * cofactors.mT,)
+    return (_as_factor(g) * adjoint(cofactors),)
 
 
 @lapack_vjp
@@ -137,15 +150,19 @@ def adjugate(given: Gradients, results: Gradients, gradients: Gradients) -> Grad
     """That of det(a) a^-1, of matrices with an inverse"""
     (a,), (value,), (g,) = given, results, gradients
     x = a.inv()
-    through_det = _as_factor((g * x).sum((-2, -1))) * value.mT
-    return (through_det - value.mT @ g @ x.mT,)
+    through_det = _as_factor((g * x.conj()).sum((-2, -1))) * adjoint(value)
+    return (through_det - adjoint(value) @ g @ adjoint(x),)
 
 
 @lapack_vjp
 def slogdet(given: Gradients, results: Gradients, gradients: Gradients) -> Gradients:
-    """g a^-T, g the gradient of the logarithm; the sign is constant"""
-    (a,), (_, g) = given, gradients
-    return (None if g is None else _as_factor(g) * a.inv().mT,)
+    """g a^-H, g the gradient of the logarithm; of a complex sign, which turns, (g - i Im(conj(gs)
+    sign)) a^-H; a real sign is constant"""
+    (a,), (sign, _), (gs, g) = given, results, gradients
+    if a.is_complex() and gs is not None:
+        turned = (gs.conj() * sign).imag * -1j
+        g = turned if g is None else g + turned
+    return (None if g is None else _as_factor(g) * adjoint(a.inv()),)
 
 
 @lapack_vjp
@@ -156,23 +173,23 @@ def pinv(given: Gradients, results: Gradients, gradients: Gradients, rtol: float
 
 
 def _pinv_gradient(a: Any, p: Any, g: Any) -> Any:
-    """a: -p^T g p^T + (I - a p) g^T p p^T + p^T p g^T (I - p a)"""
-    left, right = g.mT @ p @ p.mT, p.mT @ p @ g.mT
-    return left - a @ (p @ left) + right - (right @ p) @ a - p.mT @ g @ p.mT
+    """a: -p^H g p^H + (I - a p) g^H p p^H + p^H p g^H (I - p a)"""
+    left, right = adjoint(g) @ p @ adjoint(p), adjoint(p) @ p @ adjoint(g)
+    return left - a @ (p @ left) + right - (right @ p) @ a - adjoint(p) @ g @ adjoint(p)
 
 
 @lapack_vjp
 def lstsq(given: Gradients, results: Gradients, gradients: Gradients, rtol: float) -> Gradients:
-    """Those of pinv(a) @ b; of the squares of r = a @ x - b (a: 2 r g x^T, b: -2 r g), since a^T r
+    """Those of pinv(a) @ b; of the squares of r = a @ x - b (a: 2 r g x^H, b: -2 r g), since a^H r
     is 0; of the singular values"""
     (a, b), (x, *_), (g, residuals, _, values) = given, results, gradients
     through_a = through_b = None
     if g is not None:
         p = a.pinv(rtol)
-        through_a, through_b = _pinv_gradient(a, p, g @ b.mT), p.mT @ g
+        through_a, through_b = _pinv_gradient(a, p, g @ adjoint(b)), adjoint(p) @ g
     if residuals is not None:
         rest = (a @ x - b) * residuals.unsqueeze(-2) * 2.0
-        through_a, through_b = _sum(through_a, rest @ x.mT), _sum(through_b, -rest)
+        through_a, through_b = _sum(through_a, rest @ adjoint(x)), _sum(through_b, -rest)
     if values is not None:
         through_a = _sum(through_a, _values_gradient(a, values))
     return through_a, through_b
@@ -180,10 +197,10 @@ def lstsq(given: Gradients, results: Gradients, gradients: Gradients, rtol: floa
 
 @lapack_vjp
 def matrix_power(given: Gradients, results: Gradients, gradients: Gradients, n: int) -> Gradients:
-    """The sum of (a^T)^k g (a^T)^(n-1-k): the upper right block of [[a^T, g], [0, a^T]]^n"""
+    """The sum of (a^H)^k g (a^H)^(n-1-k): the upper right block of [[a^H, g], [0, a^H]]^n"""
     (a,), (g,) = given, gradients
     size = a.shape[-1]
-    block = a.mT.cat(g, dim=-1).cat(a.zeros_like().cat(a.mT, dim=-1), dim=-2)
+    block = adjoint(a).cat(g, dim=-1).cat(a.zeros_like().cat(adjoint(a), dim=-1), dim=-2)
     return (block.matrix_power(n)[..., :size, size:],)
 
 
@@ -192,16 +209,16 @@ def matrix_power(given: Gradients, results: Gradients, gradients: Gradients, n: 
 
 @lapack_vjp
 def cholesky(given: Gradients, results: Gradients, gradients: Gradients) -> Gradients:
-    """The symmetric part of l^-T h(l^T g) l^-1; h halves the diagonal of the lower triangle"""
+    """The Hermitian part of l^-H h(l^H g) l^-1; h halves the diagonal of the lower triangle"""
     (lower,), (g,) = results, gradients
-    inner = _halved_triangle(lower.mT @ g)
-    half = lower.mT.solve(lower.mT.solve(inner).mT)
-    return (_symmetric_part(half),)
+    inner = _halved_triangle(adjoint(lower) @ g)
+    half = adjoint(lower).solve(adjoint(adjoint(lower).solve(inner)))
+    return (_hermitian_part(half),)
 
 
 @lapack_vjp
 def qr(given: Gradients, results: Gradients, gradients: Gradients, mode: str) -> Gradients:
-    """(gq + q c(r gr^T - gq^T q)) r^-T; c mirrors the lower triangle (Walter and Lehmann)"""
+    """(gq + q c(r gr^H - gq^H q)) r^-H; c mirrors the lower triangle (Walter and Lehmann)"""
     (a,), (q, r) = given, results
     gq, gr = [
         x.zeros_like() if each is None else each for each, x in zip(gradients, (q, r), strict=True)
@@ -210,11 +227,11 @@ def qr(given: Gradients, results: Gradients, gradients: Gradients, mode: str) ->
     size = min(rows, columns)
     if q.shape[-1] > size:  # the complement of the columns turns with them
         q, others, gq, more = q[..., :size], q[..., size:], gq[..., :size], gq[..., size:]
-        gq = gq - others @ (more.mT @ q)
+        gq = gq - others @ (adjoint(more) @ q)
         r, gr = r[..., :size, :], gr[..., :size, :]
     if columns > size:
         rest, ga_rest = a[..., size:], q @ gr[..., size:]
-        gq = gq + rest @ gr[..., size:].mT
+        gq = gq + rest @ adjoint(gr[..., size:])
         r, gr = r[..., :size], gr[..., :size]
         return (_square_qr_gradient(q, r, gq, gr).cat(ga_rest, dim=-1),)
     return (_square_qr_gradient(q, r, gq, gr),)
@@ -222,17 +239,18 @@ def qr(given: Gradients, results: Gradients, gradients: Gradients, mode: str) ->
 
 def _square_qr_gradient(q: Any, r: Any, gq: Any, gr: Any) -> Any:
     """For a square R."""
-    inner = r @ gr.mT - gq.mT @ q
-    mirrored = inner.tril() + inner.tril(-1).mT
-    return r.solve((gq + q @ mirrored).mT).mT
+    inner = r @ adjoint(gr) - adjoint(gq) @ q
+    half = _halved_triangle(inner)
+    mirrored = half + adjoint(half)
+    return adjoint(r.solve(adjoint(gq + q @ mirrored)))
 
 
 @lapack_vjp
 def svd(
     given: Gradients, results: Gradients, gradients: Gradients, full_matrices: bool
 ) -> Gradients:
-    """u (k(u^T gu) s + s k(v^T gv) + gs) v^T, and what leaves the spaces of u and v (Townsend);
-    k(x) = (x - x^T) / (s_j^2 - s_i^2)"""
+    """u (k(u^H gu) s + s k(v^H gv) + gs) v^H, and what leaves the spaces of u and v (Townsend);
+    k(x) = (x - x^H) / (s_j^2 - s_i^2)"""
     (u, s, vh), (gu, gs, gvh) = results, gradients
     size = s.shape[-1]
     row, column, squares = s.unsqueeze(-2), s.unsqueeze(-1), s * s
@@ -241,11 +259,14 @@ def svd(
     outside: Any = 0.0
     u1, v1h = u[..., :size], vh[..., :size, :]
     if gu is not None:
-        inner = inner + _divided(_skew(u1.mT @ gu[..., :size]), apart) * row
+        turned = _skew(adjoint(u1) @ gu[..., :size])
+        inner = inner + _divided(turned, apart) * row
+        if u.is_complex():  # the phases of the vectors
+            inner = inner + turned * _identity(s) * 0.5 / row
         outside = outside + _outside(u, gu, size) / row @ v1h
     if gvh is not None:
-        inner = inner + column * _divided(_skew(v1h @ gvh[..., :size, :].mT), apart)
-        outside = outside + u1 @ (_outside(vh.mT, gvh.mT, size) / row).mT
+        inner = inner + column * _divided(_skew(v1h @ adjoint(gvh[..., :size, :])), apart)
+        outside = outside + u1 @ adjoint(_outside(adjoint(vh), adjoint(gvh), size) / row)
     return (u1 @ inner @ v1h + outside,)
 
 
@@ -253,9 +274,9 @@ def _outside(vectors: Any, gradient: Any, size: int) -> Any:
     """The part of a gradient of orthonormal columns that is orthogonal to the first `size` columns,
     with the part of the other columns, which turn with them."""
     first, g = vectors[..., :size], gradient[..., :size]
-    outside = g - first @ (first.mT @ g)
+    outside = g - first @ (adjoint(first) @ g)
     if vectors.shape[-1] > size:
-        outside = outside - vectors[..., size:] @ (gradient[..., size:].mT @ first)
+        outside = outside - vectors[..., size:] @ (adjoint(gradient[..., size:]) @ first)
     return outside
 
 
@@ -272,32 +293,33 @@ def _values_gradient(a: Any, g: Any) -> Any:
 
 @lapack_vjp
 def eigh(given: Gradients, results: Gradients, gradients: Gradients) -> Gradients:
-    """The symmetric part of v (v^T gv / (w_j - w_i) + diag(gw)) v^T"""
+    """The Hermitian part of v (v^H gv / (w_j - w_i) + diag(gw)) v^H"""
     (w, v), (gw, gv) = results, gradients
     inner = 0.0 if gw is None else _diagonal_matrix(gw)
     if gv is not None:
-        inner = inner + _divided(v.mT @ gv, w.unsqueeze(-2) - w.unsqueeze(-1))
-    return (_symmetric_part(v @ inner @ v.mT),)
+        inner = inner + _divided(adjoint(v) @ gv, w.unsqueeze(-2) - w.unsqueeze(-1))
+    return (_hermitian_part(v @ inner @ adjoint(v)),)
 
 
 @lapack_vjp
 def eigvalsh(given: Gradients, results: Gradients, gradients: Gradients) -> Gradients:
-    """v diag(g) v^T"""
+    """v diag(g) v^H"""
     (a,), (g,) = given, gradients
     v = a.eigh().eigenvectors
-    return ((v * g.unsqueeze(-2)) @ v.mT,)
+    return ((v * g.unsqueeze(-2)) @ adjoint(v),)
 
 
 @lapack_vjp
 def eig(given: Gradients, results: Gradients, gradients: Gradients) -> Gradients:
-    """v^-T ((v^T gv - v^T v diag(v^T gv)) / (w_j - w_i) + diag(gw)) v^T, for vectors of length 1"""
+    """v^-H ((v^H gv - v^H v diag(Re(v^H gv))) / conj(w_j - w_i) + diag(gw)) v^H, for vectors of
+    length 1"""
     (w, v), (gw, gv) = results, gradients
     inner = 0.0 if gw is None else _diagonal_matrix(gw)
     if gv is not None:
-        turned = v.mT @ gv
-        turned = turned - (v.mT @ v) * turned._diagonals().unsqueeze(-2)
-        inner = inner + _divided(turned, w.unsqueeze(-2) - w.unsqueeze(-1))
-    return (v.mT.solve(inner @ v.mT),)
+        turned = adjoint(v) @ gv
+        turned = turned - (adjoint(v) @ v) * turned._diagonals().real.unsqueeze(-2)
+        inner = inner + _divided(turned, (w.unsqueeze(-2) - w.unsqueeze(-1)).conj())
+    return (adjoint(v).solve(inner @ adjoint(v)),)
 
 
 # ---- parts of rules ------------------------------------------------------------------------------
@@ -312,12 +334,12 @@ def _sum(a: Any, b: Any) -> Any:
     return b if a is None else a + b
 
 
-def _symmetric_part(x: Any) -> Any:
-    return (x + x.mT) * 0.5
+def _hermitian_part(x: Any) -> Any:
+    return (x + adjoint(x)) * 0.5
 
 
 def _skew(x: Any) -> Any:
-    return x - x.mT
+    return x - adjoint(x)
 
 
 def _identity(like: Any) -> Any:

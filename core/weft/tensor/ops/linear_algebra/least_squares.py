@@ -10,7 +10,7 @@ from typing import Any
 from weft.base.dtype import dtypes
 from weft.tensor.ops.linear_algebra.host_lapack import computes_on_host, host_call
 from weft.tensor.ops.linear_algebra.linear_equations import equations
-from weft.tensor.ops.linear_algebra.matrices import as_matrices, broadcast_batches
+from weft.tensor.ops.linear_algebra.matrices import adjoint, as_matrices, broadcast_batches
 from weft.tensor.protocol import TensorBase, TensorT
 from weft.tensor.return_types import LstsqResult
 
@@ -27,7 +27,7 @@ def pinv(self: TensorT, rtol: float | TensorT | None = None) -> TensorT:
     """
     a = as_matrices(self, "pinv")
     if 0 in a.shape:
-        return a.transpose(-1, -2)
+        return adjoint(a)
     if not isinstance(rtol, TensorBase) and computes_on_host(a):
         *batch, rows, columns = a.shape
         limit = _default_rtol(a) if rtol is None else float(rtol)
@@ -35,7 +35,7 @@ def pinv(self: TensorT, rtol: float | TensorT | None = None) -> TensorT:
     u, s, vh = a.svd(full_matrices=False)
     kept = s > _threshold(a, s, rtol)
     inverse = kept.where(kept.where(s, 1).reciprocal(), 0).unsqueeze(-2)
-    return (vh.transpose(-1, -2) * inverse) @ u.transpose(-1, -2)
+    return (adjoint(vh) * inverse) @ adjoint(u)
 
 
 def matrix_rank(self: TensorT, rtol: float | TensorT | None = None) -> TensorT:
@@ -93,7 +93,7 @@ def _minimized(a: Any, right: Any, rtol: float) -> tuple[Any, Any, Any, Any]:
 
 
 def _default_rtol(a: Any) -> float:
-    return max(a.shape[-2:]) * dtypes.finfo(a.dtype).eps
+    return max(a.shape[-2:]) * dtypes.finfo(dtypes.real_dtype(a.dtype)).eps
 
 
 def _threshold(a: Any, values: Any, rtol: Any) -> Any:
@@ -101,5 +101,5 @@ def _threshold(a: Any, values: Any, rtol: Any) -> Any:
     if rtol is None:
         rtol = _default_rtol(a)
     elif isinstance(rtol, TensorBase):
-        rtol = rtol.cast(a.dtype).unsqueeze(-1)
+        rtol = rtol.cast(values.dtype).unsqueeze(-1)
     return values.max(-1, True) * rtol

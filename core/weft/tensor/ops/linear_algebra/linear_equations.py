@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.base.dtype import dtypes
 from weft.base.errors import ShapeError
+from weft.base.promotion import least_upper_dtype
 from weft.tensor.ops.linear_algebra.elimination import pivots_by_elimination, solve_by_elimination
 from weft.tensor.ops.linear_algebra.host_lapack import computes_on_host, host_call
 from weft.tensor.ops.linear_algebra.matrices import as_matrices, broadcast_batches
@@ -53,6 +55,8 @@ def equations(
     is_vector = len(other.shape) == 1
     right: Any = other.reshape(-1, 1) if is_vector else other
     size = a.shape[-2]
+    if right.is_complex():
+        a = a.cast(dtypes.complex_dtype(least_upper_dtype(a.dtype, right.dtype)))
     if len(right.shape) < 2 or right.shape[-2] != size:
         raise ShapeError(
             "the right side does not fit the matrix",
@@ -100,7 +104,7 @@ def slogdet(self: TensorT) -> SlogdetResult[TensorT]:
     a = as_matrices(self, "slogdet", square=True)
     if a.shape[-1] == 0:
         one = self.__class__.ones(*a.shape[:-2], dtype=a.dtype, device=a.device)
-        return SlogdetResult(one, one.zeros_like())
+        return SlogdetResult(one, one.abs().zeros_like())
     if computes_on_host(a):
         return SlogdetResult(*host_call("slogdet", [a], [a.shape[:-2]] * 2))
     pivots, sign = pivots_by_elimination(a)
@@ -108,10 +112,12 @@ def slogdet(self: TensorT) -> SlogdetResult[TensorT]:
 
 
 def logdet(self: TensorT) -> TensorT:
-    """The logarithm of the determinant; NaN where that is below 0.
+    """The logarithm of the determinant; NaN where that is below 0, complex for complex matrices.
 
     >>> Tensor([[2.0, 0.0], [0.0, 3.0]]).logdet().item()
     1.7918
     """
     sign, size = self.slogdet()
+    if sign.is_complex():
+        return sign.log() + size
     return (sign < 0).where(float("nan"), size)

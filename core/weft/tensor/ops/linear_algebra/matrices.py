@@ -13,7 +13,7 @@ from weft.tensor.protocol import TensorBase, TensorT
 
 
 def as_matrices(self: TensorBase, method: str, square: bool = False) -> Any:
-    """As floats of at least two axes. Halves are computed in float32."""
+    """As floats or complex numbers of at least two axes. Halves are computed in float32."""
     if len(self.shape) < 2 or (square and self.shape[-1] != self.shape[-2]):
         raise ShapeError(
             f"{method} takes {'square ' if square else ''}matrices",
@@ -21,6 +21,8 @@ def as_matrices(self: TensorBase, method: str, square: bool = False) -> Any:
             because="the last two axes are the rows and columns of a matrix",
             try_="reshape it to (..., rows, columns)",
         )
+    if self.is_complex():
+        return self
     dtype = least_upper_float(self.dtype)
     return self.cast(dtypes.float32 if dtype.itemsize < 4 else dtype)
 
@@ -29,6 +31,11 @@ def symmetric(value: Any, a: Any) -> Any:
     """`value`, made of one triangle of `a`: that `a` is symmetric when it moves as well gives both
     triangles their share of the gradient."""
     return value_with_derivative(value, (a + a.transpose(-1, -2)) * 0.5, RECOMPUTE)
+
+
+def adjoint(x: Any) -> Any:
+    """The conjugate transpose of every matrix."""
+    return x.mT.conj() if x.is_complex() else x.mT
 
 
 def _diagonals(self: TensorT) -> TensorT:
