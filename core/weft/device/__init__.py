@@ -41,6 +41,7 @@ from weft.device.parts import (
     Runner,
     SettableGraph,
     Tuning,
+    ValueGraph,
 )
 from weft.device.program import CompiledProgram, Estimates, Launch, LinearProgram, SourceText
 from weft.device.registry import Registry
@@ -90,6 +91,7 @@ __all__ = [
     "TensorCore",
     "Throughput",
     "Tuning",
+    "ValueGraph",
     "access_widths",
     "binding",
     "catalogue",

@@ -81,6 +81,9 @@ class Feature(StrEnum):
     """Its compiler may run in several processes at once."""
     ANY_LANE = "any_lane"
     """An IF may have a vector of conditions; it is taken if any lane is true (``any_lane``)."""
+    READY_KERNELS = "ready_kernels"
+    """Kernels of few iterations whose sizes are arguments are about as fast as others: a table of
+    them is compiled in the background and kept."""
 
 
 @dataclass(frozen=True)
@@ -194,6 +197,8 @@ class ComputeCaps:
     :param warp_size: lanes of one warp: work items of a group that run in lockstep, numbered with
         the first dimension fastest; a power of two, 0: unknown.
     :param graph_from: the least number of consecutive launches that form a graph.
+    :param graph_values: whether its graphs are `ValueGraph`: then kernels whose variables change
+        are bound too, if their launch sizes stay the same.
     :param read_streams: the number of concurrent access streams of one thread that reads large
         memory fastest.
     :param machine: caches, latencies, processors; fields that repeat a field of this class are
@@ -215,6 +220,7 @@ class ComputeCaps:
     tiles: int = 1
     warp_size: int = 0
     graph_from: int = 2
+    graph_values: bool = False
     read_streams: int = 1
     machine: MachineModel = field(default_factory=MachineModel)
 
@@ -232,6 +238,7 @@ class ComputeCaps:
             tensor_cores=each(lambda core: isinstance(core, TensorCore), "TensorCores"),
             pair_dots=each(lambda dot: isinstance(dot, PairDot), "PairDots"),
             tiles=whole(1), warp_size=whole(), graph_from=whole(1), read_streams=whole(1),
+            graph_values=one(bool),
             machine=one(MachineModel),
         )  # fmt: skip
         facts = {

@@ -282,3 +282,13 @@ class SettableGraph(GraphRunner, Protocol):
     def launch(self) -> None:
         """Replay with the current arguments."""
         ...
+
+
+@runtime_checkable
+class ValueGraph(SettableGraph, Protocol):
+    """A graph that also sets the values of variables one by one; see `ComputeCaps.graph_values`."""
+
+    def value_setter(self, places: Sequence[tuple[int, int]]) -> Callable[[int], None]:
+        """A function that sets a new value at all these places, each the number of a launch and of
+        its value."""
+        ...

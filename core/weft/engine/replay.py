@@ -14,17 +14,26 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from functools import partial
 from operator import itemgetter
 from typing import Any, NoReturn
 
 from weft.base import trace
-from weft.base.deferred_dataclass import dataclass
 from weft.base.dtype import ImageDType
 from weft.base.interrupts import let_through
 from weft.base.settings import settings
-from weft.device import Buffer, Device, Launch, OpenDevice, SettableGraph, registry, transfer
+from weft.device import (
+    Buffer,
+    Device,
+    GraphRunner,
+    Launch,
+    OpenDevice,
+    SettableGraph,
+    ValueGraph,
+    registry,
+    transfer,
+)
+from weft.engine.argument_slots import ArgumentSlots
 from weft.engine.execute import run_steps
 from weft.engine.host_functions import HostCallStep
 from weft.engine.lower_items import ExecItem
@@ -33,7 +42,6 @@ from weft.engine.recorded_steps import (
     INPUT,
     INTERMEDIATE,
     OUTPUT,
-    Argument,
     Memory,
     Recorded,
     Step,
@@ -45,70 +53,6 @@ from weft.schedule import Layout, Lifetime, plan_memory
 from weft.uop import UOp
 
 _debug = settings.getter("DEBUG")
-
-
-@dataclass(eq=False, slots=True)
-class _ArgumentSlots:
-    """The positions of one memory in the argument lists: as a handle, or (copies) as a buffer;
-    setters and windows: in graphs, whole and in part."""
-
-    handles: list[tuple[list[Any], int]] = field(default_factory=list[tuple[list[Any], int]])
-    setters: list[Callable[[Any], None]] = field(default_factory=list[Callable[[Any], None]])
-    windows: list[tuple[Callable[[Any], None], Argument]] = field(
-        default_factory=list[tuple[Callable[[Any], None], Argument]]
-    )
-    others: list[tuple[list[Any], int, Argument, bool]] = field(
-        default_factory=list[tuple[list[Any], int, Argument, bool]]
-    )
-
-    @property
-    def is_needed(self) -> bool:
-        """Whether the memory is an argument anywhere."""
-        return bool(self.handles or self.setters or self.windows or self.others)
-
-    @property
-    def only_setter(self) -> Callable[[Any], None] | None:
-        """The single setter of its handle; None where there are other positions."""
-        alone = not (self.handles or self.windows or self.others) and len(self.setters) == 1
-        return self.setters[0] if alone else None
-
-    def updater(self) -> Callable[[Buffer], None]:
-        """`update`, or a faster function if there is only one position."""
-        if self.windows or self.others or len(self.setters) + len(self.handles) != 1:
-            return self.update
-        if self.setters:
-            setter = self.setters[0]
-            return lambda buffer: setter(buffer.handle)
-        ((arguments, index),) = self.handles
-
-        def update(buffer: Buffer) -> None:
-            arguments[index] = buffer.handle
-
-        return update
-
-    def update(self, buffer: Buffer) -> None:
-        handle = buffer.handle
-        for arguments, index in self.handles:
-            arguments[index] = handle
-        for setter in self.setters:
-            setter(handle)
-        for setter, argument in self.windows:
-            setter(argument.of(buffer).handle)
-        for arguments, index, argument, whole in self.others:
-            part = argument.of(buffer)
-            arguments[index] = part if whole else part.handle
-
-    def move_to(self, graph: SettableGraph, launches: Mapping[int, int]) -> None:
-        """Register a graph's setters for changing positions. launches: the number of each argument
-        list, by id."""
-        places = [(launches[id(own)], i) for own, i in self.handles if id(own) in launches]
-        if places:
-            self.setters.append(graph.setter(places))
-        self.handles = [entry for entry in self.handles if id(entry[0]) not in launches]
-        for own, index, argument, _ in self.others:
-            if id(own) in launches:
-                self.windows.append((graph.setter([(launches[id(own)], index)]), argument))
-        self.others = [entry for entry in self.others if id(entry[0]) not in launches]
 
 
 class Replay(Recorded):
@@ -154,8 +98,8 @@ class Replay(Recorded):
         arenas = self._layout.allocate()
         self._devices = [registry.open(name) for name in self._names]
         self._wait = [d.device.synchronize for d in self._devices if needs_wait(d.device)]
-        self._input_slots = [_ArgumentSlots() for _ in self._given]
-        self._output_slots = [_ArgumentSlots() for _ in self._owners]
+        self._input_slots = [ArgumentSlots() for _ in self._given]
+        self._output_slots = [ArgumentSlots() for _ in self._owners]
         fixed: dict[int, Buffer] = {}
         for number, memory in enumerate(self._intermediates()):
             spot = self._layout.spots.get(number)
@@ -170,6 +114,7 @@ class Replay(Recorded):
         self._lists = [self._arguments_of(step, fixed) for step in self.steps]
         self._values: dict[UOp, int] = {}
         self._launches = self._make_launches()
+        self._has_values = bool(self._with_values or self._value_setters)
         self._bind_slots()
         self._count()
         self._ready = True
@@ -237,49 +182,94 @@ class Replay(Recorded):
     def _make_launches(self) -> list[Callable[[], Any]]:
         launches: list[Callable[[], Any]] = []
         self._with_values: list[tuple[int, int]] = []
+        self._value_setters: list[tuple[UOp, Callable[[int], None]]] = []
         row: list[int] = []
         for number, step in enumerate(self.steps):
-            # the values of further variables are those of the recording
-            plain = isinstance(step.item.prg, KernelRunner)
-            plain = plain and self._dynamic.isdisjoint(_variables(step.item))
-            if plain and row and self._device_of(row[0]) is not self._device_of(number):
-                launches += self._launch_row(row)
+            fits = self._fits_a_row(number)
+            if row and not (fits and self._device_of(row[0]) is self._device_of(number)):
+                self._launch_row(row, launches)
                 row = []
-            if plain:
+            if fits:
                 row.append(number)
-                continue
-            launches += self._launch_row(row)
-            row = []
-            if isinstance(step.item.prg, KernelRunner):
-                self._with_values.append((len(launches), number))
-                launches.append(lambda: None)
+            elif isinstance(step.item.prg, KernelRunner):
+                self._launch_alone(number, launches)
             else:
                 launches.append(_exchange(step.item.prg, self._lists[number]))
-        return launches + self._launch_row(row)
+        self._launch_row(row, launches)
+        return launches
+
+    def _changing(self, number: int) -> list[UOp]:
+        """The variables of a kernel whose values change; those of others are as recorded."""
+        return [v for v in self._program(number).variables if v in self._dynamic]
+
+    def _fits_a_row(self, number: int) -> bool:
+        """Whether a step may be one of several in a submission."""
+        prg = self.steps[number].item.prg
+        if not isinstance(prg, KernelRunner):
+            return False
+        if self._dynamic.isdisjoint(_variables(self.steps[number].item)):
+            return True
+        p = prg.p.program
+        sizes = (*(p.global_size or ()), *(p.local_size or ()))
+        return prg.device.compute.graph_values and not any(isinstance(s, UOp) for s in sizes)
 
     def _device_of(self, number: int) -> OpenDevice:
         return self.steps[number].item.prg.device  # type: ignore[union-attr]
 
-    def _launch_row(self, row: list[int]) -> list[Callable[[], Any]]:
+    def _launch_row(self, row: list[int], launches: list[Callable[[], Any]]) -> None:
         """Adjacent kernels: one submission if the device binds launches, else one by one."""
-        if row and settings.JIT < 2 and len(row) >= self._device_of(row[0]).compute.graph_from:
-            launches: list[Launch] = []
+        bound = [self._bound(number) for number in row]
+        graph = self._graph_of(row, bound)
+        if isinstance(graph, SettableGraph):
+            lists = [self._lists[number] for number in row]
+            self._move_to(graph, lists, self._device_of(row[0]))
+            if isinstance(graph, ValueGraph):
+                self._add_value_setters(graph, row)
+            launches.append(graph.launch)
+        elif graph is not None:
+            lists = [self._lists[number] for number in row]
+            values_of = [launch.values for launch in bound]
+            launches.append(partial(graph, lists, values_of, wait=False))
+        else:
             for number in row:
-                program, p = self._program(number), self._program(number).p.program
-                handles = tuple(self._lists[number])
-                values = self.steps[number].item.values
-                sizes = concrete(p.global_size, values), concrete(p.local_size, values)
-                numbers = tuple([values[v] for v in program.variables])
-                launches.append(Launch(program.runner, handles, *sizes, numbers))
-            graph = self._device_of(row[0]).graph(launches)
-            if graph is not None:
-                lists = [self._lists[number] for number in row]
-                if isinstance(graph, SettableGraph):
-                    self._move_to(graph, lists, self._device_of(row[0]))
-                    return [graph.launch]
-                values_of = [launch.values for launch in launches]
-                return [partial(graph, lists, values_of, wait=False)]
-        return [self._launch(number, self.steps[number].item.values) for number in row]
+                self._launch_alone(number, launches)
+
+    def _graph_of(self, row: Sequence[int], bound: Sequence[Launch]) -> GraphRunner | None:
+        """A submission of adjacent kernels; None where they are launched one by one."""
+        if settings.JIT >= 2 or not row:
+            return None
+        device = self._device_of(row[0])
+        if len(row) < device.compute.graph_from:
+            return None
+        graph = device.graph(bound)
+        settable = isinstance(graph, ValueGraph) or not any(map(self._changing, row))
+        return graph if settable else None
+
+    def _bound(self, number: int) -> Launch:
+        """A launch with the current arguments."""
+        program, p = self._program(number), self._program(number).p.program
+        values = self.steps[number].item.values
+        sizes = concrete(p.global_size, values), concrete(p.local_size, values)
+        numbers = tuple([values[v] for v in program.variables])
+        return Launch(program.runner, tuple(self._lists[number]), *sizes, numbers)
+
+    def _add_value_setters(self, graph: ValueGraph, row: Sequence[int]) -> None:
+        """Register what sets each variable in a submission of these kernels."""
+        places: dict[UOp, list[tuple[int, int]]] = {}
+        for launch, number in enumerate(row):
+            for index, variable in enumerate(self._program(number).variables):
+                if variable in self._dynamic:
+                    places.setdefault(variable, []).append((launch, index))
+        for variable, found in places.items():
+            self._value_setters.append((variable, graph.value_setter(found)))
+
+    def _launch_alone(self, number: int, launches: list[Callable[[], Any]]) -> None:
+        """A launch of its own, which is made again when its values change."""
+        if self._changing(number):
+            self._with_values.append((len(launches), number))
+            launches.append(lambda: None)
+        else:
+            launches.append(self._launch(number, self.steps[number].item.values))
 
     def _move_to(
         self, graph: SettableGraph, lists: Sequence[list[Any]], device: OpenDevice
@@ -368,7 +358,7 @@ class Replay(Recorded):
                 state = self._state_in(given)
                 if state != self._last:  # buffers equal themselves alone
                     self._set_state(state)
-            if self._with_values and values != self._values:
+            if self._has_values and values != self._values:
                 self._set_values(values)
             if self._any_window:
                 pairs = zip(outputs, self._windows)
@@ -435,6 +425,8 @@ class Replay(Recorded):
         return [Buffer.like(*owner) if old is None else old for old, owner in pairs]
 
     def _set_values(self, values: Mapping[UOp, int]) -> None:
+        for variable, set_value in self._value_setters:
+            set_value(values[variable])
         for place, number in self._with_values:
             fixed = self.steps[number].item.values
             self._launches[place] = self._launch(number, {**fixed, **values})

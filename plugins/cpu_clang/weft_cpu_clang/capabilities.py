@@ -64,7 +64,14 @@ def describe(toolchain: Toolchain, measured: Mapping[str, float] | None = None) 
             row_bytes=ROW_BYTES,
             scratch_bytes=SCRATCH_BYTES,
         ),
-        features=frozenset({Feature.PARALLEL_COMPILE, Feature.THREADS, Feature.ANY_LANE}),
+        features=frozenset(
+            {
+                Feature.PARALLEL_COMPILE,
+                Feature.THREADS,
+                Feature.ANY_LANE,
+                Feature.READY_KERNELS,
+            }
+        ),
         vector_widths={dtype: access_widths(dtype, facts.vector_bytes) for dtype in known},
         pair_dots=tuple(_PAIR_DOTS[dtype] for dtype in facts.pairs),
         vector_bytes=facts.vector_bytes,
@@ -74,6 +81,7 @@ def describe(toolchain: Toolchain, measured: Mapping[str, float] | None = None) 
         vector_registers=facts.vector_registers,
         read_streams=1 if facts.cross_page_prefetch or not facts.vector_bytes else READ_STREAMS,
         graph_from=1,  # a table is quicker than a call with arguments
+        graph_values=True,
     )
     return Capabilities(
         # Unaligned accesses cost nothing here, so a window may start at any byte.

@@ -126,9 +126,11 @@ class LaunchTable:
         self._words = [0] * sum(counts)  # a copy of the table, which is faster to compare
         self._steps = (_Step * len(launches))()
         self._starts: list[int] = []
+        self._values_from: list[int] = []
         start, in_row = 0, len(launches) > 1
         for step, launch, count in zip(self._steps, launches, counts):
             self._starts.append(start)
+            self._values_from.append(start + len(launch.handles))
             assert isinstance(launch.runner, FunctionRunner)
             step.function = launch.runner.address
             step.count = count
@@ -176,6 +178,17 @@ class LaunchTable:
                     table[spot] = words[spot] = address
 
         return set_handle
+
+    def value_setter(self, places: Sequence[tuple[int, int]]) -> Callable[[int], None]:
+        """A function that sets a value at these places: (number of launch, number of value)."""
+        table, words = self._table, self._words
+        spots = [self._values_from[launch] + value for launch, value in places]
+
+        def set_value(value: int) -> None:
+            for spot in spots:
+                table[spot] = words[spot] = value
+
+        return set_value
 
     def launch(self) -> None:
         """Run all launches with the current arguments."""

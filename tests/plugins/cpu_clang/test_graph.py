@@ -70,6 +70,14 @@ def test_a_setter_changes_every_place_it_was_made_for(bench, table):
     assert [read(bench, handle) for handle in out] == [112, 232, 464]
 
 
+def test_a_value_setter_changes_every_place_it_was_made_for(bench, table):
+    graph, out, *_ = table
+    put = graph.value_setter([(0, 0), (2, 0)])
+    put(50)
+    graph.launch()
+    assert [read(bench, handle) for handle in out] == [53, 76, 202]
+
+
 def test_a_setter_after_all_arguments_were_others(bench, table):
     graph, out, given, launches = table
     put, other = graph.setter([(0, 1), (1, 2)]), floats(bench, 100)[0]

@@ -4,14 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from weft import Tensor, settings
+from weft import Tensor, Variable, settings
 from weft.base.dtype import dtypes
 from weft.base.errors import OutOfMemory, PluginError
 from weft.device import Buffer, binding, registry
 from weft.engine import stats
+from weft.engine.argument_slots import ArgumentSlots
 from weft.engine.capture import recorded
 from weft.engine.recorded_steps import CONSTANT, INPUT, INTERMEDIATE, OUTPUT, Unreplayable
-from weft.engine.replay import Replay, _ArgumentSlots
+from weft.engine.replay import Replay
 
 
 def memory(tensor):
@@ -232,6 +233,60 @@ def test_kernels_in_a_row_go_to_the_device_together(monkeypatch, level, bound):
     assert replay.run([other], {})[0].numpy().tolist() == [18.0, 21.0]
 
 
+class _ValueGraphs:
+    """Graphs whose arguments and values are set one by one."""
+
+    def __init__(self):
+        self.bound, self.launches, self.values = 0, [], []
+
+    def __call__(self, launches):
+        self.bound += 1
+        self.launches = launches
+        self.handles = [list(launch.handles) for launch in launches]
+        self.values = [list(launch.values) for launch in launches]
+
+        class Graph:
+            def __call__(graph, handles, values, *, wait):
+                raise AssertionError("arguments are set one by one")
+
+            def launch(graph):
+                for launch, own, values in zip(self.launches, self.handles, self.values):
+                    launch.runner(own, global_size=None, local_size=None, values=values, wait=False)
+
+            def setter(graph, places):
+                return lambda handle: self._set(self.handles, places, handle)
+
+            def value_setter(graph, places):
+                return lambda value: self._set(self.values, places, value)
+
+        return Graph()
+
+    def _set(self, lists, places, new):
+        for launch, index in places:
+            lists[launch][index] = new
+
+
+@pytest.mark.parametrize("declared, bound", [(True, 1), (False, 0)])
+def test_values_of_variables_are_set_where_the_device_declares_it(monkeypatch, declared, bound):
+    x, n = Tensor([1.0, 2.0, 3.0, 4.0], device="REF").realize(), Variable("n", 1, 4)
+
+    def function(x):
+        first = x[: n.bind(2)].sum().contiguous().realize()
+        return (first + x[: n.bind(2)].max()).contiguous()
+
+    steps, given, result = record(function, x)
+    graphs, device = _ValueGraphs(), registry.open("REF")
+    compute = replace(device.compute, graph_from=1, graph_values=declared)
+    monkeypatch.setattr(device, "capabilities", replace(device.capabilities, compute=compute))
+    monkeypatch.setattr(device, "graph", graphs)
+    (variable,) = {v for step in steps for v in step.prg.variables}
+    replay = Replay(steps, given, outputs=[result], dynamic=[variable])
+    replay.prepare()
+    assert graphs.bound == bound
+    for count, expected in ((3, 9.0), (1, 2.0), (4, 14.0)):
+        assert replay.run(given, {variable: count})[0].numpy().tolist() == [expected]
+
+
 def test_a_device_that_was_closed_is_another_one():
     steps, given, result = record(chain, Tensor([1.0, 2.0]))
     replay = Replay(steps, given, outputs=[result])
@@ -335,6 +390,6 @@ def test_a_graph_without_setters_is_a_plugin_error():
 
     steps, given, result = record(chain, Tensor([1.0, 2.0]))
     replay, arguments = Replay(steps, given, outputs=[result]), [None]
-    replay._patches, replay._new = [_ArgumentSlots([(arguments, 0)])], []
+    replay._patches, replay._new = [ArgumentSlots([(arguments, 0)])], []
     with pytest.raises(PluginError, match="binding launches together failed"):
         replay._move_to(Graph(), [arguments], steps[0].prg.device)

@@ -10,7 +10,7 @@ import pytest
 from weft.base.dtype import dtypes
 from weft.base.scalars import pack, unpack
 from weft.base.settings import settings
-from weft.device import Buffer, Launch, LinearProgram, SettableGraph
+from weft.device import Buffer, Launch, LinearProgram, SettableGraph, ValueGraph
 from weft.engine import lower_schedule_item
 from weft.tensor import Tensor
 from weft.tensor.jit import jit
@@ -129,6 +129,22 @@ def test_a_submission_with_set_arguments(weft_device, weft_compute, weft_bytes):
             out.copy_in(bytes(8))
             graph.launch()
             assert read(out) == wanted
+
+
+def test_a_submission_with_set_values(weft_device, weft_compute, weft_bytes):
+    """`ComputeCaps.graph_values`: a value that was not set is unchanged."""
+    if not weft_device.compute.graph_values:
+        pytest.skip("this device declares no graphs whose values are set one by one")
+    _, runner = doubled_plus(weft_device, 2)
+    end, middle, start = (integers(weft_device, *row) for row in ((0, 0), (0, 0), (1, 2)))
+    pairs = [(middle.handle, start.handle), (end.handle, middle.handle)]
+    graph = weft_device.graph([Launch(runner, pair, None, None, (7,)) for pair in pairs])
+    assert isinstance(graph, ValueGraph)
+    change = graph.value_setter([(1, 0)])
+    for value in (5, 100, 0):
+        change(value)
+        graph.launch()
+        assert read(end) == [18 + value, 22 + value]
 
 
 @pytest.mark.parametrize("seed", range(12))
