@@ -163,9 +163,19 @@ def angle(self: Any) -> Any:
 
 
 def sign(self: Any) -> Any:
-    """x / abs(x); zero for zero."""
-    size = abs(self)
-    return self / (size == 0).where(1.0, size)
+    """x / abs(x); zero for zero. If one part alone is infinite, that part is 1 or -1.
+
+    >>> Tensor([3 + 4j, 0j]).sign().tolist()
+    [(0.6+0.8j), 0j]
+    """
+    whole = self._interleaved
+    infinite = whole.isinf()
+    reduced = whole.detach().sign()
+    reduced = infinite.where(reduced, reduced * 0.0)
+    near = self._over(infinite.any(-1).unsqueeze(-1).where(reduced, whole))
+    both = infinite.all(-1)
+    size = abs(near)
+    return near / both.where(math.nan, (size == 0).where(1.0, size))
 
 
 def pow(self: Any, x: Any, reverse: bool = False) -> Any:

@@ -164,18 +164,31 @@ def _tanh(x: Any, y: Any) -> Pair:
 
 def _asinh(x: Any, y: Any) -> Pair:
     a, b = _sqrt(y + 1.0, -x), _sqrt(1.0 - y, x)
-    real = (a[0] * b[1] - b[0] * a[1]).asinh()
-    imag = y.atan2(a[0] * b[0] - a[1] * b[1])
+    real = _asinh_of_product(x, y, x, a[0] * b[1] - b[0] * a[1])
+    imag = y.atan2(_is_large(x, y).where(x.abs(), a[0] * b[0] - a[1] * b[1]))
     odd = ~(x.isfinite() & y.isfinite())
     far = (x.isinf() | y.isinf()).where(signed(math.inf, x), math.nan)
     turned = (x.isnan() & (y == 0)).where(y, y.atan2(x.abs()))
     return odd.where(far, real), odd.where(turned, imag)
 
 
+def _asinh_of_product(x: Any, y: Any, sign: Any, product: Any) -> Any:
+    """asinh of a difference of products; of large numbers x + iy, where these overflow, log(2 |z|)
+    with the signs of `sign`."""
+    far = _is_large(x, y)
+    size = _log_of_size(x, y) + _LN2
+    return far.where(sign.signbit().where(-size, size), far.where(0.0, product).asinh())
+
+
+def _is_large(x: Any, y: Any) -> Any:
+    """Whether products of the roots of 1 + z and 1 - z may overflow."""
+    return x.abs().maximum(y.abs()) > dtypes.finfo(x.dtype).max / 8
+
+
 def _acos(x: Any, y: Any) -> Pair:
     a, b = _sqrt(1.0 - x, -y), _sqrt(x + 1.0, y)
     real = a[0].atan2(b[0]) * 2.0
-    imag = (b[0] * a[1] - b[1] * a[0]).asinh()
+    imag = _asinh_of_product(x, y, -y, b[0] * a[1] - b[1] * a[0])
     odd = ~(x.isfinite() & y.isfinite())
     turned = (y.isnan() & (x == 0)).where(math.pi / 2, y.abs().atan2(x))
     far = (x.isinf() | y.isinf()).where(signed(-math.inf, y), math.nan)
@@ -196,7 +209,7 @@ def _atanh(x: Any, y: Any) -> Pair:
     tiny = (p == 1.0) & (q.abs() < limits.smallest_normal**0.5) & (q != 0)
     inner = tiny.where(0.0, (1.0 - p) * (1.0 - p) + q * q)
     real = (p * 4.0 / tiny.where(1.0, inner)).log1p() * 0.25
-    real = tiny.where((q.abs() * 0.5).log() * -0.5, real)
+    real = tiny.where((tiny.where(q.abs(), 1.0).log() - _LN2) * -0.5, real)
     imag = (q * 2.0).atan2((1.0 - p) * (1.0 + p) - q * q) * 0.5
     turned = signed(math.pi / 2, b)
     half = (a * 0.5).maximum(b.abs() * 0.5)
