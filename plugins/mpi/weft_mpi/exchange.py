@@ -72,6 +72,8 @@ class Exchange:
         process.waits_for = process.wait_of(self.what, self.ranks)
         try:
             self.call(source, memory)
+        except Exception as error:
+            raise process.lost(error, self.what) from error
         finally:
             process.waits_for = None
 

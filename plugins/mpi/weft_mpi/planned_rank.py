@@ -62,6 +62,10 @@ class PlannedProcess:
     def wait_of(self, what: str, ranks: tuple[int, ...]) -> None:
         """Nothing is waited for."""
 
+    def lost(self, error: Exception, what: str) -> Exception:
+        """No rank is lost."""
+        return error
+
     def send(self, memory: memoryview, rank: int) -> None:
         """A message to a rank."""
         self.add(f"send to {rank}", self.link.message(memory.nbytes), memory.nbytes)

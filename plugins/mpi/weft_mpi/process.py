@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import os
 import platform
+import signal
 import sys
 import traceback
 from contextlib import contextmanager
@@ -17,10 +18,11 @@ from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
 from threading import current_thread
-from time import monotonic, time_ns
+from time import monotonic, sleep, time_ns
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from weft.plugin import DeviceUnavailable, let_through, set_mesh_devices, settings
+from weft_mpi.recovery import is_enabled, is_loss, lost_ranks, peer_lost
 from weft_mpi.watcher import Wait, Watcher
 
 if TYPE_CHECKING:
@@ -45,7 +47,12 @@ class Process:
 
     def __init__(self, mpi: Any) -> None:
         self.mpi = mpi
-        world = mpi.COMM_WORLD
+        self.survives = is_enabled()
+        self._join(mpi.COMM_WORLD)
+
+    def _join(self, world: Any) -> None:
+        """Be a rank of this communicator."""
+        self.world = world
         self.rank: int = world.Get_rank()
         self.size: int = world.Get_size()
         self.values = world.Dup()
@@ -55,6 +62,31 @@ class Process:
         self.waits_for: Wait | None = None
         self.places: list[tuple[str, int]] = world.allgather((_process_namespace(), os.getpid()))
         self.watcher = Watcher(self, world.Dup()) if self.size > 1 else None
+
+    def shrink(self) -> None:
+        """Be a rank of a program without those that are lost; see `recovery.shrink`."""
+        self._revoke()
+        if self.watcher is not None:
+            self.watcher.stop(tells=False)
+        self._join(self.world.Shrink())
+        _set_mesh(self.size)
+
+    def lost(self, error: Exception, what: str) -> Exception:
+        """The error for a call of MPI that failed: `PeerLost` where a rank has ended."""
+        if not (self.survives and is_loss(self.mpi, error)):
+            return error
+        self._revoke()
+        found, until = lost_ranks(self.mpi, self.world), monotonic() + 1
+        while not found and monotonic() < until:  # another rank saw it first
+            sleep(0.01)
+            found = lost_ranks(self.mpi, self.world)
+        return peer_lost(found, what)
+
+    def _revoke(self) -> None:
+        """End the exchanges that others wait for: not all of them see a loss themselves."""
+        for communicator in (self.control, *self.groups.values()):
+            if not communicator.Is_revoked():
+                communicator.Revoke()
 
     @property
     def library(self) -> str:
@@ -71,6 +103,8 @@ class Process:
         self.waits_for = self.wait_of(what, ranks or tuple(range(self.size)))
         try:
             yield
+        except self.mpi.Exception as error:
+            raise self.lost(error, what) from error
         finally:
             self.waits_for = None
 
@@ -124,6 +158,8 @@ class Process:
         print(f"weft-mpi: rank {self.rank} of {self.size} failed:\n{text}", file=sys.stderr)
         sys.stderr.flush()
         if self.watcher is not None:
+            if self.survives:  # MPI tells the others of a process that was killed only
+                os.kill(os.getpid(), signal.SIGKILL)
             self.watcher.report(text)
         os._exit(1)
 
@@ -153,8 +189,12 @@ def act_as(process: PlannedProcess | None) -> None:
     """Be a planned rank from now on; None: be a rank of MPI."""
     global _planned
     _planned = process
-    count = 0 if process is None else process.size
-    set_mesh_devices([f"MPI:{rank}" for rank in range(count)])
+    _set_mesh(0 if process is None else process.size)
+
+
+def _set_mesh(size: int) -> None:
+    """Make meshes of the devices of all ranks."""
+    set_mesh_devices([f"MPI:{rank}" for rank in range(size)])
 
 
 def current() -> Process:
@@ -176,7 +216,7 @@ def _started() -> Process:
         seed = settings.SEED if settings.SEED >= 0 else time_ns() & 0xFFFFFFFF
         settings.SEED = process.control.bcast(seed)
         sys.excepthook = process.fail
-    set_mesh_devices([f"MPI:{rank}" for rank in range(process.size)])
+    _set_mesh(process.size)
     return process
 
 

@@ -21,6 +21,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft.plugin import ArgumentError, let_through
+from weft_mpi.recovery import is_loss, lost_ranks
 
 if TYPE_CHECKING:
     from weft_mpi.process import Process
@@ -91,10 +92,14 @@ class Watcher:
 
     # ---- the program's side ---------------------------------------------------------------------
 
-    def stop(self) -> None:
-        """Tell the others that this rank's program has ended, wait for theirs, end the thread."""
-        self._tell_all("ended", None)
-        while len(self.ended) < self.process.size - 1:
+    def stop(self, tells: bool = True) -> None:
+        """Tell the others that this rank's program has ended, wait for theirs, end the thread.
+
+        tells: False ends the thread only.
+        """
+        if tells and self.thread.is_alive():
+            self._tell_all("ended", None)
+        while tells and self.thread.is_alive() and len(self.ended) < self.process.size - 1:
             sleep(PERIOD / 4)
         self.stopping.set()
         self.thread.join()
@@ -112,11 +117,21 @@ class Watcher:
     # ---- the thread -----------------------------------------------------------------------------
 
     def _watch(self) -> None:
+        try:
+            self._exchange_messages()
+        except self.process.mpi.Exception as error:
+            if not (self.process.survives and is_loss(self.process.mpi, error)):
+                raise
+
+    def _exchange_messages(self) -> None:
+        """Go on until the program ends, or until a rank is lost that others outlive."""
         before = monotonic()
         while not self.stopping.wait(PERIOD):
             now = monotonic()
             self.silence += min(now - before, 2 * PERIOD)
             before = now
+            if self.process.survives and lost_ranks(self.process.mpi, self.channel):
+                return
             if now - self.last_beat >= HEARTBEAT:
                 self._send(self.after, "beat", None)
                 self.last_beat = now

@@ -43,7 +43,7 @@ class Outcome:
 def ranks(tmp_path):
     """Run a program as n ranks. The names `rank`, `size` and `mesh` are defined in it."""
 
-    def run(n, program, fails=False, timeout=120, **settings):
+    def run(n, program, fails=False, timeout=120, options=(), **settings):
         head = """
             import os, sys
             from weft import Device, P, Tensor, jit, nn
@@ -53,7 +53,13 @@ def ranks(tmp_path):
         """
         path = tmp_path / "program.py"
         path.write_text(textwrap.dedent(head) + textwrap.dedent(program))
-        command = [str(MPIRUN) if MPIRUN.exists() else "mpirun", "--oversubscribe", "-n", str(n)]
+        command = [
+            str(MPIRUN) if MPIRUN.exists() else "mpirun",
+            "--oversubscribe",
+            "-n",
+            str(n),
+            *options,
+        ]
         command += ["--allow-run-as-root"] * (hasattr(os, "geteuid") and os.geteuid() == 0)
         environment = {
             **os.environ, "OMPI_MCA_btl": "self,sm", "OMPI_MCA_mpi_yield_when_idle": "1",

@@ -102,7 +102,8 @@ def run(size: int, text: str, folder: str) -> tuple[int, str, str]:
     path = Path(folder) / "program.py"
     path.write_text(text)
     environment = os.environ | {
-        "WEFT_DEVICE": "REF", "WEFT_MPI_TIMEOUT": "3", "OMPI_MCA_btl": "self,sm", "OMPI_MCA_mpi_yield_when_idle": "1",
+        "WEFT_DEVICE": "REF", "WEFT_MPI_TIMEOUT": "3", "OMPI_MCA_btl": "self,sm",
+        "OMPI_MCA_mpi_yield_when_idle": "1",
         "OMPI_MCA_btl_sm_backing_directory": folder,
     }  # fmt: skip
     words = [*(command(size) if size else [sys.executable]), str(path)]

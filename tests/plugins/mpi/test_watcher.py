@@ -57,7 +57,7 @@ class StalledWait:
 def test_seconds_in_which_the_machine_stalls_are_no_silence(monkeypatch, waits, faults):
     one = watcher.Watcher.__new__(watcher.Watcher)
     one.stopping = StalledWait(monkeypatch, waits)
-    one.process = SimpleNamespace(rank=0, size=2, waits_for=None)
+    one.process = SimpleNamespace(rank=0, size=2, waits_for=None, survives=False)
     one.channel = SimpleNamespace(iprobe=lambda: False)
     one.silence, one.last_beat, one.before, one.after, one.told = 0.0, 0.0, 1, 1, None
     one.neighbour = None
@@ -66,7 +66,7 @@ def test_seconds_in_which_the_machine_stalls_are_no_silence(monkeypatch, waits, 
     monkeypatch.setattr(
         one, "_fault", lambda text: (found.append(text), one.stopping.waits.clear())
     )
-    one._watch()
+    one._exchange_messages()
     assert len(found) == faults
 
 
