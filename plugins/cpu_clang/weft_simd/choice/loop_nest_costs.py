@@ -48,6 +48,7 @@ class LoopNestCosts:
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.lanes_of: dict[UOp, int] = {}
+        self.best_widths: dict[UOp, int] = {}  # of vectors along each loop, until one is split
         compute = kernel.target.compute
         self.machine = compute.machine
         self.long_chain = thresholds.long_chain(self.machine)
@@ -182,6 +183,7 @@ class LoopNestCosts:
 
     def split(self, kind: OptKind, loop: UOp, amount: int) -> bool:
         """Split a loop into lanes or instances, with idle iterations if parts may not overlap."""
+        self.best_widths.clear()
         known = loop_axis(self.kernel, loop)
         if known is not None and known[1] % amount and not self.may_overlap(loop):
             if not self.kernel.attempt(OptKind.PADTO, known[0], amount):

@@ -37,12 +37,13 @@ class VectorLanes(LoopNestCosts):
             if any(loop in self.lanes_of for loop in nests[root]):
                 continue
             best: tuple[float, float, UOp, int] | None = None
+            others = self.costs_of_other_nests(root)
             for loop in sorted(nests[root], key=lambda u: -u.arg.id):
                 width = self.width(loop)
                 if width < 2 or loop in self.kernel.ordered or not self.is_free(loop):
                     continue
                 cost = self.cost(loop, width)
-                whole = cost + self.cost_of_other_nests(root, loop)
+                whole = cost + self.cost_of_other_nests(loop, others)
                 if best is None or whole < best[0]:
                     best = (whole, cost, loop, width)
             if best is None:
@@ -54,16 +55,24 @@ class VectorLanes(LoopNestCosts):
                         self.lanes_of[loop] = width
                         break
 
-    def cost_of_other_nests(self, root: UOp, loop: UOp) -> float:
-        """The cost of the other nests that share loops with one, if its lanes are along a loop that
-        they do not have. They have lanes along loops of their own if possible."""
-        nests, total = self.kernel.nests, 0.0
+    def costs_of_other_nests(self, root: UOp) -> dict[UOp, float | None]:
+        """The least cost of each other nest that shares loops with one and lacks others of it, with
+        lanes along a loop of its own; None where no such loop gets lanes."""
+        nests, costs = self.kernel.nests, dict[UOp, float | None]()
         for other, nest in nests.items():
-            if loop in nest or nest.isdisjoint(nests[root]):
+            if nest.isdisjoint(nests[root]) or nests[root] <= nest:
                 continue
             widths = {own: self.width(own) for own in nest - nests[root]}
             lanes = [self.nest_cost(other, own, n) for own, n in widths.items() if n > 1]
-            total += min(lanes, default=self.nest_cost(other, loop, 1))
+            costs[other] = min(lanes, default=None)
+        return costs
+
+    def cost_of_other_nests(self, loop: UOp, costs: dict[UOp, float | None]) -> float:
+        """The cost of the nests of `costs_of_other_nests` that lack a loop, if that gets lanes."""
+        total = 0.0
+        for other, cost in costs.items():
+            if loop not in self.kernel.nests[other]:
+                total += self.nest_cost(other, loop, 1) if cost is None else cost
         return total
 
     def widths(self, loop: UOp, width: int) -> list[int]:
@@ -137,11 +146,15 @@ class VectorLanes(LoopNestCosts):
                     self.kernel.attempt(OptKind.UPCAST, place, thresholds.GATHERED_ROWS)
 
     def width(self, loop: UOp) -> int:
-        """The best number of lanes of a vector: a power of two, 0 for too few.
+        """The best number of lanes of a vector: a power of two, 0 for too few."""
+        found = self.best_widths.get(loop)
+        if found is None:
+            found = self.best_widths[loop] = self.best_width(loop)
+        return found
 
-        As many as fit; fewer where these are tested one by one, which takes longest where vectors
-        overlap.
-        """
+    def best_width(self, loop: UOp) -> int:
+        """As many lanes as fit; fewer where these are tested one by one, which takes longest where
+        vectors overlap."""
         most, extent = self.widest(loop), extent_of(loop)
         if most < 2 or not isinstance(extent, int) or extent % most == 0:
             return most
@@ -184,13 +197,13 @@ class VectorLanes(LoopNestCosts):
     def is_block(self, lane: UOp) -> bool:
         """Whether the kernel only transposes: blocks of vectors along two loops."""
         kernel = self.kernel
-        moves = not any(u.op in GroupOp.ALU for s in kernel.stores for u in _values_of(s))
-        return moves and self.is_transposed(lane) and not self.is_hidden(lane)
+        if not self.is_transposed(lane) or self.is_hidden(lane):
+            return False
+        return not any(u.op in GroupOp.ALU for s in kernel.stores for u in _values_of(s))
 
     def is_streamed(self, lane: UOp) -> bool:
         """Whether all accesses along these lanes are contiguous vectors, without gates."""
-        kernel = self.kernel
-        along = [a for root in kernel.nests for a in self.inside[root] if a.depends(lane)]
+        along = [a for inside in self.inside.values() for a in inside if a.depends(lane)]
         plain = all(lane not in a.irregular and a.steps.get(lane) == 1 for a in along)
         return plain and not any(self.is_tested(a, lane) for a in along)
 
