@@ -16,6 +16,7 @@ integer-arithmetic-only inference" (CVPR 2018).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import gcd
 from typing import NamedTuple
@@ -48,14 +49,12 @@ _LARGEST = 127.0
 class _Activations(NamedTuple):
     """Activations in int8. All but `codes` have extent 1 along the axes that they lack.
 
-    codes: int8, shape (rows, 1, *axes). scale: float32. zeros: what the zero point of the weights
-    subtracts from the integer sum, int32; None where it is 0. sums: sums of the activations of each
-    lane, float32, not stored.
+    codes: int8, shape (rows, 1, *axes). scale: float32. sums: of the activations of each sub-block
+    of weights, float32, not stored.
     """
 
     codes: Tensor
     scale: Tensor
-    zeros: Tensor | None
     sums: Tensor
 
 
@@ -127,11 +126,15 @@ class _Axes(NamedTuple):
         """Values of shape (blocks of all rows, *grid) along these axes."""
         return values.reshape(1, count, *self.shape[:2], *values.shape[1:])
 
-    def stored(self, values: Tensor) -> Tensor:
-        """Values of the activations, computed and stored in the order of memory."""
-        order = (0, 1, *(2 + axis for axis in self.order))
-        back = tuple(order.index(axis) for axis in range(len(order)))
-        return values.permute(order).contiguous().permute(back)
+    def stored(self, values: Tensor, order: Sequence[int] | None = None) -> Tensor:
+        """Values of the activations, computed and stored: blocks, then rows, then the other axes.
+
+        All rows read one place of memory at a time. order: of the axes; as they are by default.
+        """
+        _, *inner = range(len(self.shape)) if order is None else order
+        places = (1, 2, 0, *(2 + axis for axis in inner))
+        back = tuple(places.index(axis) for axis in range(len(places)))
+        return values.permute(places).contiguous().permute(back)
 
 
 def _axes(layout: BlockFormat, blocks: int) -> _Axes:
@@ -161,17 +164,19 @@ def _product(rows: Tensor, storage: BlockStorage) -> Tensor:
     scale, minimum = scales_of(data, layout, axes.grid)
     scale = axes.of_weights(scale, count).fuse()
     inner = tuple(4 + place for place in _unscaled_axes(scale.shape[4:], axes.grid))
-    given = _quantized(rows, axes, zero, inner)
+    given = _quantized(rows, axes, inner)
     # several products may read the activations: each widens the bytes that are stored
     activations = given.codes.cast(dtypes.int32).fuse()
     products = axes.of_weights(codes, count).fuse().cast(dtypes.int32) * activations
     terms = products.sum((*inner, -1), keepdim=True, dtype=dtypes.int32)
-    if given.zeros is not None:
-        terms = terms + given.zeros
     values = terms.cast(dtypes.float32) * (scale * given.scale)
+    # the sums of activations do not depend on the lane: each lane of words adds its share
+    offset = scale * axes.stored(given.sums * (-zero / axes.grid[-2])) if zero else None
     if minimum is not None:
-        sums = given.sums if layout.is_offset else -given.sums
-        values = values + axes.of_weights(minimum, count).fuse() * axes.stored(sums)
+        share = (1 if layout.is_offset else -1) / axes.grid[-2]
+        offset = axes.of_weights(minimum, count).fuse() * axes.stored(given.sums * share)
+    if offset is not None:
+        values = values + offset
     return values.sum(tuple(range(2, values.ndim))).fuse()
 
 
@@ -191,21 +196,20 @@ def _unsigned_codes(data: Tensor, layout: BlockFormat, grid: tuple[int, ...]) ->
     return (bits ^ 128, 128) if packed.signed else (bits, packed.zero)
 
 
-def _quantized(rows: Tensor, axes: _Axes, zero: int, inner: tuple[int, ...]) -> _Activations:
+def _quantized(rows: Tensor, axes: _Axes, inner: tuple[int, ...]) -> _Activations:
     """Activations in int8 with a scale for each 32, in the axes of the weights."""
     many, length = (int(extent) for extent in rows.shape)
     groups = rows.cast(dtypes.float32).reshape(many, length // _GROUP, _GROUP)
-    scale = (groups.abs().max(-1, keepdim=True) * (1 / _LARGEST)).contiguous()
-    inverse = (scale == 0).where(0.0, 1.0 / scale)
-    rounded = (groups * inverse).round()
-    codes = axes.stored(rounded.cast(dtypes.int8).reshape(many, 1, *axes.shape))
+    largest = groups.abs().max(-1, keepdim=True)
     outer = 2 + _outer_axes(axes.grid)
     ones = (1,) * (len(axes.shape) - outer)
-    scale = scale.reshape(many, 1, *axes.shape[:outer], *ones)
+    scale = axes.stored((largest * (1 / _LARGEST)).reshape(many, 1, *axes.shape[:outer], *ones))
+    inverse = (scale == 0).where(0.0, 1.0 / scale).reshape(largest.shape)
+    rounded = (groups * inverse).round()
+    codes = rounded.cast(dtypes.int8).reshape(many, 1, *axes.shape)
     # exact in float32, and the int8 codes stay the only integers that are stored
-    total = rounded.reshape(codes.shape).sum((*inner, -1), keepdim=True)
-    zeros = axes.stored((total * -zero).cast(dtypes.int32)) if zero else None
-    return _Activations(codes, scale, zeros, total * scale)
+    total = rounded.reshape(codes.shape).sum((*inner, -2, -1), keepdim=True)
+    return _Activations(axes.stored(codes, axes.order), scale, total * scale)
 
 
 def _outer_axes(grid: tuple[int, ...]) -> int:

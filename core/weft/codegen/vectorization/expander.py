@@ -40,6 +40,7 @@ from weft.codegen.vectorization.instances import (
     INSTANTIATED,
     UNROLLED,
     Instances,
+    Ranges,
     count_of,
     is_instantiated,
     merged,
@@ -52,7 +53,7 @@ from weft.codegen.vectorization.packed_dot import (
     packed,
 )
 from weft.codegen.vectorization.prefix_scan import Running, scanned
-from weft.codegen.vectorization.superwords import superwords
+from weft.codegen.vectorization.superwords import lane_terms
 from weft.codegen.vectorization.vector_addresses import Widths
 from weft.codegen.vectorization.vector_memory import Accesses
 from weft.codegen.workgroups.group_reduction import is_shared
@@ -225,11 +226,11 @@ class _Expander(Accesses):
                 mine = [value for value in mine if not _is_zero(value)] or mine[:1]
             if op is Ops.ADD and self.dots:
                 mine = packed(mine, self.dots)
-            if rest and lanes is not None:
-                mine = superwords(mine, list(map(width_of, full[len(outside) :])), self.lanes)
+            invariant: list[UOp] = []
+            if rest and lanes is not None and op is Ops.ADD:
+                extents = list(map(width_of, full[len(outside) :]))
+                mine, invariant = lane_terms(mine, extents, self.lanes, dtype in self.fused)
                 vector = mine[0].dtype
-            if rest and op is Ops.ADD and dtype in self.fused:
-                mine = [one for value in mine for one in _products_of(value)]
             chains = min(chains, len(mine))
             parts: list[UOp] = []
             if mine[0].op is Ops.WMMA or (mine[0].op is Ops.DOT and not rest):
@@ -244,6 +245,8 @@ class _Expander(Accesses):
             total = _tree(op, vector, parts)
             if lanes is not None:
                 total = _horizontal(op, dtype, total, vector.count)
+            if invariant:
+                total = UOp(op, dtype, (total, _invariant_sum(invariant, rest, width)))
             if shared:
                 total = UOp(Ops.REDUCE, total.dtype, (total, *shared), Accumulate(op))
             results.append(total)
@@ -284,10 +287,12 @@ def _is_zero(value: UOp) -> bool:
     return one.op is Ops.CONST and one.arg == 0
 
 
-def _products_of(value: UOp) -> tuple[UOp, ...]:
-    """The terms of a sum of two products, each of which a multiply-add adds."""
-    both = value.op is Ops.ADD and all(source.op is Ops.MUL for source in value.src)
-    return value.src if both else (value,)
+def _invariant_sum(terms: list[UOp], rest: Ranges, width: int) -> UOp:
+    """The sum over `width` lanes of terms that are the same in all lanes."""
+    dtype = terms[0].dtype
+    total = UOp(Ops.REDUCE, dtype, (*terms, *rest), Accumulate(Ops.ADD, len(terms)))
+    whole = _horizontal(Ops.ADD, dtype.scalar(), total, dtype.count)
+    return UOp(Ops.MUL, whole.dtype, (whole, whole.const_like(width)))
 
 
 def _is_unrolled(reduce: UOp) -> bool:

@@ -27,6 +27,39 @@ _LANEWISE = GroupOp.ALU | {Ops.CAST, Ops.BITCAST, Ops.DOT}
 Groups = Sequence[Sequence[int]]
 
 
+def lane_terms(
+    terms: list[UOp], extents: Sequence[int], lanes: int, fused: bool
+) -> tuple[list[UOp], list[UOp]]:
+    """The terms of a sum over lanes as packed vectors, and those that are the same in all lanes.
+
+    The second ones are scalars, or one vector of scalars. A term that is a sum becomes two if
+    multiply-adds can add its products (`fused`), or if one of both is the same in all lanes.
+    """
+    columns = [terms]
+    if all(term.op is Ops.ADD for term in terms):
+        both = [[term.src[place] for term in terms] for place in (0, 1)]
+        splats = [all(map(_is_splat, column)) for column in both]
+        products = all(one.op is Ops.MUL for column in both for one in column)
+        if splats in ([True, False], [False, True]) or (fused and products):
+            columns = both
+    vectors: list[UOp] = []
+    invariant: list[UOp] = []
+    for column in columns:
+        if len(columns) > 1 and all(map(_is_splat, column)):
+            invariant = _scalar_superword([term.src[0] for term in column])
+        else:
+            vectors += superwords(column, extents, lanes)
+    return vectors, invariant
+
+
+def _scalar_superword(scalars: list[UOp]) -> list[UOp]:
+    """One vector of the scalars, where that is profitable; else the scalars."""
+    if len(scalars) & (len(scalars) - 1) or len(scalars) < 2:
+        return scalars
+    vector = _Packer([]).vector(tuple(scalars))
+    return [vector] if operations([vector]) < operations(scalars) else scalars
+
+
 def superwords(terms: list[UOp], extents: Sequence[int], lanes: int) -> list[UOp]:
     """Pack the terms of one sum into vectors of at most `lanes` lanes.
 
@@ -117,7 +150,7 @@ class _Packer:
         members = len(self.groups[0])
         if all(one is scalars[0] for one in scalars):
             return [scalars[0].broadcast(lanes * members)] * len(self.groups)
-        whole = self._vector(scalars)
+        whole = self.vector(scalars)
         orders = [tuple(n for n in group for _ in range(lanes)) for group in self.groups]
         if whole.op is Ops.VCONST:
             dtype = whole.dtype.scalar().vec(lanes * members)
@@ -125,7 +158,7 @@ class _Packer:
             return [UOp.const(dtype, row if len(set(row)) > 1 else row[0]) for row in rows]
         return [whole.gep(order) for order in orders]
 
-    def _vector(self, scalars: tuple[UOp, ...]) -> UOp:
+    def vector(self, scalars: tuple[UOp, ...]) -> UOp:
         """One vector of the scalars of all terms."""
         if scalars not in self.vectors:
             self.vectors[scalars] = self._new_vector(tuple(map(_folded, scalars)))
@@ -142,7 +175,7 @@ class _Packer:
         if same and first.op in _LANEWISE and first.op is not Ops.WHERE:
             columns = list(zip(*(u.src for u in scalars)))
             if all(u.dtype is column[0].dtype for column in columns for u in column):
-                sources = tuple(map(self._vector, columns))
+                sources = tuple(map(self.vector, columns))
                 return UOp(first.op, dtype, sources, first.arg)
         runs = _runs(scalars)
         if len(runs) < count and len({len(run) for run in runs}) == 1:

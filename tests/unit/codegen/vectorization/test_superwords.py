@@ -6,7 +6,7 @@ import pytest
 
 from weft.base.dtype import dtypes
 from weft.codegen.vectorization.packed_dot import added_to_dots
-from weft.codegen.vectorization.superwords import operations, superwords
+from weft.codegen.vectorization.superwords import lane_terms, operations, superwords
 from weft.device.packed_dot import PairDot
 from weft.uop import Ops, UOp
 
@@ -102,3 +102,22 @@ def test_a_sum_of_dots_starts_with_the_number_that_is_added():
     assert found.op is Ops.DOT
     assert found.src[2].src[2] is start
     assert added_to_dots(UOp(Ops.ADD, zero.dtype, (start, start))).op is Ops.ADD
+
+
+def test_terms_that_are_the_same_in_all_lanes_are_added_apart():
+    offsets = [loaded(dtypes.float32, 4, number) for number in range(4)]
+    terms = [
+        UOp(Ops.ADD, dtypes.float32.vec(4), (scaled(4, number), offset.broadcast(4)))
+        for number, offset in enumerate(offsets)
+    ]
+    (wide,), (offset,) = lane_terms(terms, [4], 16, fused=False)
+    assert (wide.op, wide.dtype) == (Ops.MUL, dtypes.float32.vec(16))
+    assert (offset.op, offset.dtype) == (Ops.LOAD, dtypes.float32.vec(4))
+
+
+def test_sums_of_two_products_are_two_terms():
+    pair = UOp(Ops.ADD, dtypes.float32.vec(4), (scaled(4, 0), scaled(4, 1)))
+    assert lane_terms([pair], [1], 4, fused=True) == (list(pair.src), [])
+    assert lane_terms([pair], [1], 4, fused=False) == ([pair], [])
+    same = UOp(Ops.ADD, dtypes.float32.vec(4), (scaled(4, 0),) * 2)
+    assert lane_terms([same], [1], 4, fused=True) == (list(same.src), [])
