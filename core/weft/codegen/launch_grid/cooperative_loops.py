@@ -84,7 +84,7 @@ class Rows(GridChoice):
         place, axis = next(self.places(AxisKind.GLOBAL), (None, None))
         if axis is None or self.kernel.fills or self.outputs < STACKED * WAVES * self.processors:
             return
-        amount = next((n for n in (STACKED, 2) if trip_count(axis.extent) % n == 0), 1)
+        amount = next((n for n in (STACKED, STACKED // 2) if trip_count(axis.extent) % n == 0), 1)
         self.attempt(OptKind.LOCAL, place, amount)
 
     def counts(self, extent: int) -> list[int]:

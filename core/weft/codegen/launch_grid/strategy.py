@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from weft.codegen.analysis.axes import Access
 from weft.codegen.launch_grid.cooperative_loops import Rows
-from weft.codegen.launch_grid.thresholds import FEWEST, RUN, SIDE
+from weft.codegen.launch_grid.thresholds import FEWEST, RUN, SIDE, WARPS_OF_GROUP
 from weft.codegen.launch_grid.tiles import Tiles
 from weft.codegen.launch_grid.trials import GridChoice, trip_count
 from weft.codegen.opt.kernel import Kernel
@@ -51,7 +51,7 @@ class Groups(GridChoice):
         for number, loop in enumerate(loops):
             limit = min(self.most // threads, self.sizes[min(number, 2)])
             threads *= self.part(loop, limit, threads)
-            if threads >= 2 * self.warp or number == 2:
+            if threads >= WARPS_OF_GROUP * self.warp or number == 2:
                 break
 
     def part(self, loop: UOp, limit: int, others: int) -> int:
@@ -61,7 +61,7 @@ class Groups(GridChoice):
             return 1
         extent = trip_count(self.kernel.axes[place].extent)
         amount = next((n for n in range(min(limit, extent), 0, -1) if extent % n == 0), 1)
-        if amount * others < 2 * self.warp and extent >= limit:
+        if amount * others < WARPS_OF_GROUP * self.warp and extent >= limit:
             # nothing divides it: the last group has idle work items
             round_one = 1 << (limit.bit_length() - 1)
             if self.split(OptKind.LOCAL, loop, _GLOBAL, round_one):

@@ -12,16 +12,17 @@ from __future__ import annotations
 
 from weft.device.machine import MachineModel
 
-UNKNOWN = 64  # taken for an extent that is a variable
+UNKNOWN = 64  # taken for an extent that is a variable: two warps share it, no tile is cut for it
 GROUP = 256  # work items of a group, at most: more of them wait longer at a barrier
-FEWEST = 8  # work items of a group, at least
+FEWEST = 8  # work items of a group, at least: fewer leave most of a warp idle
+WARPS_OF_GROUP = 2  # from which on a group is not extended along another axis
 FARTHEST = 1.3  # times the iterations that there are, to which rounding up is profitable
 
 SIDE = 16  # work items along each side of a square group: a half-warp reads whole cache lines
 RUN = 4  # elements of one work item where reads and writes have different contiguous axes
 
-OWN = 256  # bytes of rows that a work item may keep in its registers
-STACKED = 4  # rows of a group, a warp each
+OWN = 256  # bytes of rows that a work item may keep in its registers: a quarter of them
+STACKED = 4  # rows of a group, a warp each: one for each scheduler
 SHORT = 16  # iterations of a reduction, fewer of which are not shared among warps
 
 UNROLLED = 4  # terms of a sum that are unrolled: the loads of one are under way during another
@@ -32,7 +33,7 @@ UPCASTS = (1, 2, 4, 8)  # outputs of a work item along one axis
 GROUPS = (1, 2, 4, 8, 16, 32)  # work items of a group along one axis
 DIVISORS = range(5, 16)  # the same, where they divide the axis: nothing is rounded up
 WARPS = (1, 2, 4)  # warps of a group along one axis, where each computes on a matrix unit
-RESIDENT = 8  # warps of a processor that hide what each of them waits for
+RESIDENT = 8  # warps of a processor that hide what each of them waits for: two for a scheduler
 NARROW = 4  # a side of so few outputs is no side of a tile
 LONG_SIDE = 64  # outputs along a side, more of which make no better tile
 ROUNDED = 4  # times the rows of a product that a tile of matrix units may have
@@ -53,11 +54,11 @@ ROW_ACCESSES = 3  # for an element of a row in shared memory: a store, a barrier
 COMBINE = 4  # for the barriers of a combination in shared memory
 STEP = 2  # for one step of a combination: an exchange and an operation
 
-ITEMS = 1 << 10  # work items that a processor runs at once
+ITEMS = 1 << 10  # work items that a processor runs at once: each has 64 of its 65,536 registers
 _LARGE = 128  # processors of a large device
 _EMULATED = 4  # of one that emulates its groups: those of a usual computer
 _WARP = 32  # work items
-_SHARED = 1 << 18  # bytes of shared memory of a processor, for all of its groups
+_SHARED = 1 << 18  # bytes of shared memory of a large processor, for all of its groups
 
 
 def warp_of(machine: MachineModel) -> int:
