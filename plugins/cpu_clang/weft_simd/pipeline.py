@@ -29,6 +29,7 @@ from weft_simd.transforms import (
     loop_peeling,
     non_temporal_stores,
     packed_words,
+    range_check_elimination,
     reduction_rows,
     rolled_tile_store,
     table_column_blocking,
@@ -64,6 +65,10 @@ def _any_lane_branches(nodes: list[UOp], target: Target) -> list[UOp]:
     compute = target.compute
     has_branches = compute.has(Feature.ANY_LANE)
     return any_lane_branches.run(nodes, compute.machine) if has_branches else nodes
+
+
+def _without_range_checks(nodes: list[UOp], target: Target) -> list[UOp]:
+    return range_check_elimination.run(nodes, target.compute.machine)
 
 
 BEFORE = {
@@ -114,7 +119,9 @@ def _composed() -> tuple[Pass, ...]:
     for name, own in BEFORE.items():
         steps = insert_before(steps, name, *own)
     skipping = linearization(
-        _any_lane_branches, lambda nodes, target: iteration_skipping.run(nodes)
+        _any_lane_branches,
+        lambda nodes, target: iteration_skipping.run(nodes),
+        _without_range_checks,
     )
     return replace_pass(steps, skipping)
 

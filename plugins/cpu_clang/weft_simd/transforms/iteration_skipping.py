@@ -20,6 +20,7 @@ from collections.abc import Sequence
 
 from weft.plugin import AddrSpace, Ops, PtrDType, UOp, affine, dtypes
 from weft_simd import thresholds
+from weft_simd.transforms.innermost_loops import replace_innermost
 
 
 def run(nodes: Sequence[UOp]) -> list[UOp]:
@@ -27,31 +28,12 @@ def run(nodes: Sequence[UOp]) -> list[UOp]:
     if not any(node.op is Ops.STORE and _update_conditions(node) for node in nodes):
         return list(nodes)
     every = frozenset(nodes)
-    constants: dict[UOp, None] = {}
-    out: list[UOp] = []
-    scopes: list[set[UOp]] = [set()]
-    start = None  # start of the innermost open loop, if it contains no other loop
-    for node in nodes:
-        if node.op is Ops.RANGE:
-            start = len(out) + 1
-        elif node.op in (Ops.ENDRANGE, Ops.ENDIF):
-            if node.op is Ops.ENDRANGE and start is not None:
-                skipped = _LoopBody(out[start:], scopes, every).with_branch()
-                if skipped is not None:
-                    out[start:], new = skipped
-                    constants.update(dict.fromkeys(new))
-            start = None
-            scopes.pop()
-        elif node.op in (Ops.IF, Ops.BARRIER):
-            start = None
-        out.append(node)
-        if node.op in (Ops.RANGE, Ops.IF):
-            scopes.append({node})
-        else:
-            scopes[-1].add(node)
-    if not constants:
-        return out
-    return [*constants, *(node for node in out if node not in constants)]
+
+    def replace(loop: list[UOp], scopes: list[set[UOp]]) -> list[UOp] | None:
+        body = _LoopBody(loop[1:-1], scopes, every).with_branch()
+        return None if body is None else [loop[0], *body, loop[-1]]
+
+    return replace_innermost(nodes, replace)
 
 
 class _LoopBody:
@@ -67,8 +49,8 @@ class _LoopBody:
     def is_known(self, node: UOp) -> bool:
         return any(node in scope for scope in self.scopes)
 
-    def with_branch(self) -> tuple[list[UOp], list[UOp]] | None:
-        """The body with a branch, and new constants; None if a branch is not profitable."""
+    def with_branch(self) -> list[UOp] | None:
+        """The body with a branch; None if a branch is not profitable."""
         conditions: dict[UOp, None] = {}
         for store in self.stores:
             own = _update_conditions(store)
@@ -97,8 +79,8 @@ class _LoopBody:
         tests = [u for u in added if u.op is not Ops.CONST]
         branch = UOp(Ops.IF, dtypes.void, (test,))
         rest = [node for node in self.body if node not in needed]
-        body = [*first, *tests, branch, *rest, UOp(Ops.ENDIF, dtypes.void, (branch,))]
-        return body, constants
+        end = UOp(Ops.ENDIF, dtypes.void, (branch,))
+        return [*constants, *first, *tests, branch, *rest, end]
 
     def test(self, conditions: list[UOp]) -> UOp:
         """The disjunction of the conditions, as a range check if possible."""
