@@ -106,7 +106,11 @@ def _panel_streams(product: Product, fill: UOp) -> Iterator[AccessStream]:
     if not outer or not all(map(trip_count, outer)):
         return
     around = [loop for loop in product.around if loop not in ranges_of(fill)]
-    tiles, terms, parts = map(iteration_count, (around, product.loops, loops))
+    tiles, terms = map(iteration_count, (around, product.loops))
+    line = reads.machine.line_bytes
+    skipped = _vectors_of_a_line(loads, loops[-1], line)
+    counts = [*map(trip_count, loops[:-1]), ceildiv(trip_count(loops[-1]) - 1, skipped) + 1]
+    parts = prod(counts)
     period = 1
     while period < terms and tiles * ceildiv(terms, 2 * period) >= parts:
         period *= 2
@@ -117,17 +121,31 @@ def _panel_streams(product: Product, fill: UOp) -> Iterator[AccessStream]:
     term, tile = linear_position(product.loops, at), linear_position(around, at)
     part = tile * each + (term >> period.bit_length() - 1 if period > 1 else term)
     part = (part < parts - 1).where(part, parts - 1)
-    advance, position = tuple(map(loop_induction, outer)), _delinearized(part, loops)
-    for index in cache_lines(loads, reads.machine.line_bytes):
+    advance, position = tuple(map(loop_induction, outer)), _delinearized(part, loops, counts)
+    if skipped > 1:
+        last = position[loops[-1]] * skipped
+        most = trip_count(loops[-1]) - 1
+        position[loops[-1]] = (last < most).where(last, last.const_like(most))
+    for index in cache_lines(loads, line):
         yield AccessStream(index, advance, position, every(term, period))
 
 
-def _delinearized(position: UOp, loops: Sequence[UOp]) -> dict[UOp, UOp]:
-    """The value of each loop, outermost first, in one iteration of a loop nest."""
+def _vectors_of_a_line(loads: Sequence[UOp], loop: UOp, line: int) -> int:
+    """The iterations of a loop that read one cache line, each of them a vector of it; 1 if an
+    iteration reads a line or more."""
+    (load, *others) = loads
+    terms, _ = affine(load.src[0].src[1])
+    contiguous = not others and terms.get(loop) == load.dtype.count
+    return max(1, line // load.dtype.itemsize) if contiguous else 1
+
+
+def _delinearized(position: UOp, loops: Sequence[UOp], counts: Sequence[int]) -> dict[UOp, UOp]:
+    """The value of each loop, outermost first, in one iteration of a loop nest. counts: the
+    number of values of each loop."""
     found: dict[UOp, UOp] = {}
-    stride = iteration_count(loops)
-    for place, loop in enumerate(loops):
-        whole, stride = stride, stride // trip_count(loop)
+    stride = prod(counts)
+    for place, (loop, count) in enumerate(zip(loops, counts, strict=True)):
+        whole, stride = stride, stride // count
         digit = position % whole if place else position
         digit = digit // stride if stride > 1 else digit
         found[loop] = digit.cast(loop.dtype)
