@@ -65,7 +65,7 @@ RUNS = (1 / 2, 1 / 4)  # accumulators along the lanes of the output, in the orde
 
 HIDDEN_LOAD = 0.05  # of a load that overlaps arithmetic, where two threads share a core
 WAITING = 0.15  # that half as many sums as hide that latency wait for the second-level cache
-HIDDEN_COMPUTE = 0.1  # of what a tile computes while it waits for that cache: ranks such tiles
+OVERLAPPED = 0.1  # of the shorter of computing and waiting for that cache, which overlap
 EVICTED_LINE = 4  # loads of a line that is evicted before all of it is stored: back and forth twice
 EQUAL_COST = 1e-9  # cycles by which rounding may change a cost
 

@@ -53,6 +53,7 @@ class RegisterTiles(LoopNestCosts):
         unrolled_instances, tiled = self.unrolled_instances(nest), [loop for loop, _ in loops]
         reads = self.reads(accesses, tiled)
         strips, scattered = self.strips(reduce, accesses, tiled), self.scattered(tiled)
+        streamed = self.streamed_elements(reduce, accesses, tiled)
         best: tuple[float, tuple[int, ...]] | None = None
         # single elements that have gates are in registers before their use
         gated = self.has_gated_elements(accesses)
@@ -76,6 +77,7 @@ class RegisterTiles(LoopNestCosts):
                     )
                     work = math.prod(factors) * unrolled_instances * self.together[loops_of(reduce)]
                     cost = tile_shapes.fetched_cost(cost, nbytes, work, self.machine)
+                cost += tile_shapes.streamed_cost(streamed, factors, self.machine)
                 cost += self.scattered_store_cost(reduce, scattered, factors)
                 cost /= math.prod(share(e, f) for (_, e), f in zip(loops, factors))
             if cost is not None and (best is None or cost < best[0] - thresholds.EQUAL_COST):
@@ -185,6 +187,22 @@ class RegisterTiles(LoopNestCosts):
             of = [place for place, loop in enumerate(loops) if access.depends(loop)]
             if lane is not None and len(of) < len(loops):
                 found.append((self.lanes_of[lane] * access.node.dtype.itemsize, of))
+        return found
+
+    def streamed_elements(
+        self, reduce: UOp, accesses: list[Access], loops: list[UOp]
+    ) -> list[tuple[int, list[int]]]:
+        """For each operand whose elements all lanes share, and that the second-level cache does not
+        hold until the next strip: the bytes of an element, and along which of `loops` a tile has
+        several."""
+        far = thresholds.l2_share(self.machine, thresholds.NEAR)
+        found: list[tuple[int, list[int]]] = []
+        for access in accesses if _is_matrix_product(reduce) else ():
+            itemsize = access.node.dtype.itemsize
+            own = [loop for loop in self.kernel.nests[reduce] if access.depends(loop)]
+            shared = not any(access.depends(lane) for lane in self.lanes_of)
+            if shared and estimated_iterations(own) * itemsize > far:
+                found.append((itemsize, [i for i, u in enumerate(loops) if access.depends(u)]))
         return found
 
     def scattered(self, loops: list[UOp]) -> list[tuple[int, int, int, list[int]]]:

@@ -8,7 +8,9 @@ A strip of an operand that is longer than the first-level cache is fetched again
 tile of few rows and many vectors then waits for the second-level cache.
 
 Source: Lam, Rothberg & Wolf, "The cache performance and optimizations of blocked algorithms"
-(ASPLOS 1991), for cache conflicts of tiles.
+(ASPLOS 1991), for cache conflicts of tiles; Stengel, Treibig, Hager & Wellein, "Quantifying
+performance bottlenecks of stencil computations using the execution-cache-memory model" (ICS 2015),
+for transfers that do not overlap.
 """
 
 from __future__ import annotations
@@ -75,12 +77,26 @@ def fetched_cost(cost: float, nbytes: int, work: int, machine: MachineModel) -> 
     """Cycles per multiply-add of a tile whose vectors come from the second-level cache.
 
     cost: the cycles without that; nbytes: bytes from that cache in each iteration; work: the
-    multiply-adds of an iteration. Few of them do not hide that latency. Among tiles that wait for
-    that cache alone, the one with the lower `cost` is better.
+    multiply-adds of an iteration. Few of them do not hide that latency. Most of the shorter of both
+    overlaps the longer.
     """
     cost += thresholds.WAITING * max(0.0, thresholds.HIDING * machine.registers / work - 1.0)
     fetched = thresholds.fetched_byte_cycles(machine) * nbytes / work
-    return cost if fetched <= cost else fetched + thresholds.HIDDEN_COMPUTE * cost
+    return max(cost, fetched) + thresholds.OVERLAPPED * min(cost, fetched)
+
+
+def streamed_cost(
+    streamed: Sequence[tuple[int, Sequence[int]]], factors: Sequence[int], machine: MachineModel
+) -> float:
+    """Cycles per multiply-add to fetch elements of an operand from the last-level cache, once for
+    each strip of vectors. They are added to those of arithmetic: transfers between caches overlap
+    little with the loads of a tile.
+
+    streamed: the bytes of an element, and the places among `factors` of the tile's elements.
+    """
+    work = math.prod(factors)
+    nbytes = sum(each * math.prod(factors[place] for place in of) for each, of in streamed)
+    return nbytes / work / machine.last_level_bytes_per_cycle
 
 
 def scattered_cost(

@@ -12,6 +12,7 @@ from weft_simd.choice.tile_shapes import (
     fetched_cost,
     operand_registers,
     scattered_cost,
+    streamed_cost,
     strip_bytes,
     tilings,
 )
@@ -56,9 +57,16 @@ def test_conflicting_cache_lines_are_expensive():
 
 def test_tiles_of_few_rows_and_many_vectors_wait_for_loads():
     wide, square = fetched_cost(0.5, 7 * 64, 14, MANY), fetched_cost(0.5, 4 * 64, 20, MANY)
-    assert square == 0.5 < wide
+    assert 0.5 < square < 0.55 < wide
     assert fetched_cost(0.5, 0, 14, MANY) == 0.5
     assert fetched_cost(0.5, 7 * 64, 14, MANY) < fetched_cost(0.7, 7 * 64, 14, MANY)
+
+
+def test_tiles_with_many_shared_elements_wait_for_the_last_level_cache():
+    element = [(4, [1])]  # of each row of a tile: (vectors, rows)
+    few, many = (streamed_cost(element, factors, USUAL) for factors in ((4, 3), (2, 6)))
+    assert many == 2 * few > 0  # each is multiplied with two vectors instead of four
+    assert streamed_cost([], (4, 3), USUAL) == 0
 
 
 def test_few_sums_wait_where_there_are_registers_for_more():
