@@ -10,6 +10,7 @@ from weft.export.c_library import CLibrary, Value, c_library
 from weft.export.program import Argument, Executable, Launch, Memory, Program, program_of
 from weft.export.recording import fill, memory_of, own_tensor, record, tensor_over
 from weft.export.serialization import from_bytes, to_bytes
+from weft.export.store_key import store_key
 
 __all__ = [
     "Argument",
@@ -27,6 +28,7 @@ __all__ = [
     "own_tensor",
     "program_of",
     "record",
+    "store_key",
     "tensor_over",
     "to_bytes",
     "write",

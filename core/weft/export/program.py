@@ -78,6 +78,8 @@ class Program:
     :ivar kernels: compiled, each once. :ivar runners: the loaded ones; None: they are not loaded.
     :ivar constants: the content of each constant memory, by number.
     :ivar variables: whose values each run passes in.
+    :ivar state: the number of trailing inputs that are state: a run may overwrite them, and most
+        runs get the memory that the one before got.
     """
 
     kernels: Sequence[CompiledProgram]
@@ -86,6 +88,7 @@ class Program:
     constants: Mapping[int, Buffer]
     runners: Sequence[KernelRunner] | None = None
     variables: Sequence[UOp] = ()
+    state: int = 0
 
     def numbered(self, kind: str) -> list[int]:
         """The numbers of the memories of a kind, in the order of their places."""
@@ -98,22 +101,25 @@ def program_of(
     inputs: Sequence[Buffer],
     outputs: Sequence[Buffer],
     variables: Sequence[UOp] = (),
+    state: int = 0,
 ) -> Program:
     """Return the program of a recorded run.
 
     :param inputs: the buffers that were passed in. :param outputs: the buffers of the results.
     :param variables: whose values each run passes in.
-    :raises Unreplayable: if the run overwrites memory that is no part of it, or returns memory that
-        it has not computed.
+    :param state: the number of trailing inputs that runs may overwrite.
+    :raises Unreplayable: if the run overwrites other memory that is no part of it, or returns
+        memory that it has not computed.
     """
     recorded = Recorded(record.steps, inputs, loose=len(inputs), outputs=outputs, dynamic=variables)
     if not record.read.isdisjoint(variables):
         raise Unreplayable("it reads the value of a variable")
     if record.draws:
         raise Unreplayable("it draws random numbers")
-    if recorded.written or recorded.writes_constant():
+    fixed = len(inputs) - state
+    if any(place < fixed for place in recorded.written) or recorded.writes_constant():
         raise Unreplayable("it overwrites memory that is no part of it")
-    return _Builder(recorded, inputs).program(variables)
+    return _Builder(recorded, inputs).program(variables, state)
 
 
 class _Builder:
@@ -129,7 +135,7 @@ class _Builder:
             self._numbers[id(buffer)] = place
             self._memories.append(Memory(INPUT, place, buffer.device, buffer.size, buffer.dtype))
 
-    def program(self, variables: Sequence[UOp]) -> Program:
+    def program(self, variables: Sequence[UOp], state: int) -> Program:
         launches = [
             Launch(
                 self._kernel(step.item),
@@ -141,7 +147,7 @@ class _Builder:
         runners = list(self._runners)
         kernels = [runner.p for runner in runners]
         return Program(
-            kernels, self._memories, launches, self._constants, runners, tuple(variables)
+            kernels, self._memories, launches, self._constants, runners, tuple(variables), state
         )
 
     def _kernel(self, item: ExecItem) -> int | None:
@@ -199,7 +205,7 @@ class Executable:
         self._replay = Replay(
             items,
             [buffers[number] for number in self._inputs],
-            loose=len(self._inputs),
+            loose=len(self._inputs) - program.state,
             outputs=[buffers[number] for number in self._outputs],
             dynamic=program.variables,
         )

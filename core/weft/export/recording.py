@@ -26,11 +26,13 @@ def record(
     inputs: Sequence[Tensor],
     name: str,
     variables: Sequence[UOp] = (),
+    state: int = 0,
 ) -> tuple[Program, list[int], Sequence[Tensor]]:
     """Run a function and return its program, the number of each result's output, and the results.
 
     :param inputs: tensors by `own_tensor`. :param name: of the function, for errors.
     :param variables: whose values each run passes in; the results have no symbolic sizes.
+    :param state: the number of trailing inputs that the function may overwrite, such as caches.
     :raises CaptureError: if the function reads the value of a tensor.
     :raises Unreplayable: if it does something else that no program repeats.
     """
@@ -47,7 +49,8 @@ def record(
         buffer = memory_of(each)
         outputs.setdefault(id(buffer), buffer)
         numbers.append(list(outputs).index(id(buffer)))
-    return program_of(run, buffers, list(outputs.values()), variables), numbers, results
+    program = program_of(run, buffers, list(outputs.values()), variables, state)
+    return program, numbers, results
 
 
 def _realized(tensors: list[Tensor]) -> list[Tensor]:

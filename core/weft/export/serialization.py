@@ -53,6 +53,7 @@ def to_bytes(
     header = {
         "notes": notes,
         "variables": [to_text(each) for each in program.variables],
+        "state": program.state,
         "kernels": [_kernel_facts(each, blobs) for each in program.kernels],
         "memories": [
             (each.kind, each.place, each.device, each.size, dtype_text(each.dtype))
@@ -105,7 +106,8 @@ def from_bytes(data: bytes, resolve: Callable[[Reference, Memory], Buffer]) -> t
         )
     kernels = [_kernel_from(each, blobs) for each in header["kernels"]]
     variables = tuple(map(from_text, header["variables"]))
-    program = Program(kernels, memories, launches, constants, None, variables)
+    state = int(header["state"])
+    program = Program(kernels, memories, launches, constants, None, variables, state)
     return program, header["notes"]
 
 

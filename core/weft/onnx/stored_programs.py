@@ -24,10 +24,8 @@ from typing import Any
 from weft.base.disk_cache import DiskCache
 from weft.base.errors import WeftError
 from weft.base.interrupts import let_through
-from weft.base.settings import settings
-from weft.device import Buffer, registry
-from weft.engine import kernel_cache
-from weft.export import Memory, Program, from_bytes, to_bytes
+from weft.device import Buffer
+from weft.export import Memory, Program, from_bytes, store_key, to_bytes
 from weft.onnx import registry as registry_of_operators
 from weft.onnx.graph import ModelGraph, ValueInfo, ValueType
 from weft.onnx.model_program import ModelProgram, Result
@@ -35,12 +33,8 @@ from weft.onnx.weight_places import WeightPlaces
 from weft.uop import UOp, from_text, to_text
 
 _interfaces = DiskCache("onnx_interfaces", 1)
-_programs = DiskCache("onnx_programs", 1)
+_programs = DiskCache("onnx_programs", 2)
 _MOST_BYTES = 1 << 28  # of constants that are not in the model's file
-_WITHOUT_EFFECT = frozenset(
-    "DEVICE DEBUG JIT VIZ CHECK PROCESS_REPLAY SCHEDULE_CACHE CACHE_DIR CACHE DISABLE_PLUGINS "
-    "TRACE_PLUGINS TRACEMETA REPR SEED".split()
-)
 _DAMAGED = (ValueError, TypeError, KeyError, IndexError, AttributeError, WeftError)
 
 
@@ -191,12 +185,7 @@ class StoredPrograms:
 
     def _key(self) -> str | None:
         """Return what all programs of the model depend on; None if nothing is to be stored."""
-        values = [
-            f"{each.name}={getattr(settings, each.name)}"
-            for each in settings.table()
-            if each.name not in _WITHOUT_EFFECT
-        ]
-        code = kernel_cache.key_of_device(values, registry.open(self._device))
+        code = store_key(self._device)
         if code is None:
             return None
         options = (*map(str, self._options), *map(str, sorted(registry_of_operators.custom())))

@@ -100,3 +100,21 @@ def test_random_numbers_and_foreign_writes_are_refused(arrays):
 
     with pytest.raises(Unreplayable):
         recorded(writes, arrays[0])
+
+
+def test_state_is_overwritten_and_other_inputs_are_not():
+    x, total = (own_tensor(np.ones(3, np.float32), "REF") for _ in range(2))
+
+    def add(inputs):
+        total.assign(total + inputs[0]).realize()
+        return [total * 2]
+
+    with pytest.raises(Unreplayable, match="overwrites memory"):
+        record(add, [x, total], "a sum")
+    total = own_tensor(np.zeros(3, np.float32), "REF")
+    program, (number,), _ = record(add, [x, total], "a sum", state=1)
+    program, _ = from_bytes(to_bytes(program), lambda reference, memory: None)
+    run, other = Executable(program), own_tensor(np.full(3, 5, np.float32), "REF")
+    for state, expected in ((total, 4), (total, 6), (other, 12), (total, 8)):
+        results = run([memory_of(x), memory_of(state)])
+        assert results[number].numpy().tolist() == [expected] * 3
