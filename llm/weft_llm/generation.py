@@ -6,11 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from weft import Tensor, UOp, Variable, dtypes, jit
+from weft.device import Buffer
+from weft.export import tensor_over
 from weft_llm.kv_cache import ContiguousCache
 from weft_llm.layers import Network
+from weft_llm.recorded_step import RecordedStep
 from weft_llm.sampling import Sampling, parameter_rows, penalized, recent_rows, sample
 from weft_llm.tokenizer import TextStream, Tokenizer
+from weft_llm.weights import description_of, tensors_of
 
 CHUNKS = (256, 32)  # tokens of a prompt that are computed at once, the last ones padded
 
@@ -18,8 +24,8 @@ CHUNKS = (256, 32)  # tokens of a prompt that are computed at once, the last one
 class Decoder:
     """One sequence and its cache.
 
-    Every call has one of a few shapes and a position that is a Variable, so that jit records a few
-    calls and replays them for all positions.
+    Every call has one of a few shapes and a position that is a Variable: a few steps are recorded
+    and replayed for all positions. Weights that are replaced after the first call are not seen.
     """
 
     def __init__(self, network: Network, capacity: int) -> None:
@@ -28,7 +34,12 @@ class Decoder:
         self.cache = ContiguousCache(network.config, rounded)
         self.tokens: list[int] = []  # those whose keys and values are in the cache
         self._start = Variable("start", 0, rounded - CHUNKS[0])
-        self._step = _jit_step(network, self.cache)
+        self._vocabulary = network.config.vocab_size
+        self._step = RecordedStep(
+            _step_of(network, self.cache), [*tensors_of(network), *self.cache.layers],
+            f"contiguous {description_of(network)}",
+        )  # fmt: skip
+        self._likeliest: Buffer | None = None
 
     def extend(self, tokens: Sequence[int]) -> Tensor:
         """Compute these tokens after those in the cache: logits (1, vocabulary) of the next."""
@@ -38,13 +49,20 @@ class Decoder:
             left = len(tokens) - done
             size = 1 if left == 1 else next((n for n in CHUNKS if n <= left), CHUNKS[-1])
             part = list(tokens[done : done + size])
-            padded = Tensor([part + [0] * (size - len(part))], dtype=dtypes.int32)
-            last = Tensor([len(part) - 1], dtype=dtypes.int32)
-            logits = self._step(padded, self._start.bind(len(self.tokens)), last)
+            padded = np.array([part + [0] * (size - len(part))], dtype=np.int32)
+            last = np.array([len(part) - 1], dtype=np.int32)
+            values = {self._start: len(self.tokens)}
+            logits, self._likeliest = self._step([padded, last], values)
             self.tokens += part
             done += len(part)
         assert logits is not None
-        return logits
+        return tensor_over(logits, (1, self._vocabulary))
+
+    @property
+    def likeliest(self) -> int:
+        """The likeliest token after those in the cache."""
+        assert self._likeliest is not None
+        return int(self._likeliest.numpy()[0])
 
     def prefill(self, tokens: Sequence[int]) -> Tensor:
         """Compute a prompt, reusing the part of the cache that begins as it does."""
@@ -57,14 +75,17 @@ class Decoder:
         return self.extend(tokens[same:])
 
 
-def _jit_step(network: Network, cache: ContiguousCache) -> Callable[[Tensor, UOp, Tensor], Tensor]:
-    @jit
-    def step(tokens: Tensor, start: UOp, last: Tensor) -> Tensor:
+def _step_of(
+    network: Network, cache: ContiguousCache
+) -> Callable[[Sequence[Tensor], Sequence[UOp]], Sequence[Tensor]]:
+    def step(inputs: Sequence[Tensor], bound: Sequence[UOp]) -> Sequence[Tensor]:
+        tokens, last = inputs
         length = int(tokens.shape[1])
-        hidden = network(tokens, cache.at(start, length))
+        hidden = network(tokens, cache.at(bound[0], length))
         chosen = hidden[:, 0] if length == 1 else hidden[0][last]
         logits: Tensor = network.logits(chosen, exact=length > 1).cast(dtypes.float32)
-        return logits
+        logits = logits.contiguous()
+        return logits, logits.argmax(-1).cast(dtypes.int32)
 
     return step
 
@@ -76,6 +97,11 @@ class Chooser:
         self.sampling, self.vocabulary = sampling, vocabulary
         self._random = sampling.random()
         self._parameters = parameter_rows([sampling])
+
+    @property
+    def takes_likeliest(self) -> bool:
+        """Whether the token is the likeliest one, so that no logits are needed."""
+        return self.sampling.greedy and not self.sampling.penalized
 
     def __call__(self, logits: Tensor, tokens: Sequence[int]) -> int:
         """The token after `tokens`, by logits (1, vocabulary)."""
@@ -155,7 +181,7 @@ def generate_text(
     logits = decoder.prefill(prompt)
     known = list(prompt)
     for number in range(limit):
-        token = chooser(logits, known)
+        token = decoder.likeliest if chooser.takes_likeliest else chooser(logits, known)
         if token in tokenizer.ends:
             answer.reason = "stop"
             break

@@ -56,6 +56,21 @@ def weights_of(network: nn.Module) -> list[Weight]:
     ]
 
 
+def tensors_of(network: nn.Module) -> list[Tensor]:
+    """The tensors in memory of all weights of a network, each once."""
+    found = [each.data if isinstance(each, BlockWeight) else each for each in weights_of(network)]
+    return list({id(each): each for each in found}.values())
+
+
+def description_of(network: nn.Module) -> str:
+    """The class, the configuration and the formats of the weights of a network."""
+    formats = [
+        (each.format, each.shape, each.rounds) if isinstance(each, BlockWeight) else ""
+        for each in weights_of(network)
+    ]
+    return f"{type(network).__name__} {vars(network).get('config')!r} {formats}"
+
+
 def nbytes(weight: Weight) -> int:
     """Bytes of a weight in memory."""
     return int((weight.data if isinstance(weight, BlockWeight) else weight).nbytes())

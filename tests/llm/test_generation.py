@@ -33,11 +33,11 @@ def test_tokens_are_those_without_a_cache(small_model, length):
     assert found == greedy_tokens(small_model, prompt, 6)
 
 
-def test_a_step_is_recorded_once(small_model):
+def test_likeliest_token(small_model):
     decoder = Decoder(small_model.network, 128)
-    for token in range(12):
-        decoder.extend([token])
-    assert decoder._step.replays == 10
+    for tokens in ([1, 2, 3], [4], [5]):
+        logits = decoder.extend(tokens)
+        assert decoder.likeliest == int(logits.numpy()[0].argmax())
 
 
 def test_the_common_beginning_is_reused(small_model):

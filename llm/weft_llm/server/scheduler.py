@@ -18,7 +18,7 @@ from typing import Any
 from weft_llm.server.metrics import Metrics
 from weft_llm.server.pages import PageTable
 from weft_llm.server.sequence import Sequence
-from weft_llm.server.steps import PAGE, Steps
+from weft_llm.server.steps import PAGE, Scores, Steps
 
 
 class QueueFull(Exception):
@@ -120,28 +120,28 @@ class Scheduler:
         ready = [each for each in ready if self._has_pages(each, each.stored + 1)]
         ready = [each for each in ready if each in self.running]  # others took their pages
         if ready:
-            logits = steps.decode(ready)
+            scores = steps.decode(ready)
             self.metrics.add("steps")
             for each in ready:
                 self._publish(each)
-            self._choose(steps, logits, ready)
+            self._choose(steps, scores, ready)
 
     def _prefill_one(self, steps: Steps) -> None:
         """Compute a chunk of the oldest prompt that is not stored."""
         new = next((each for each in self.running if not _is_prefilled(each)), None)
         if new is None or not self._has_pages(new, len(new.tokens)):
             return
-        logits = steps.prefill(new)
+        scores = steps.prefill(new)
         self._publish(new)
         if new.stored == len(new.tokens):
-            self._choose(steps, logits, [new])
+            self._choose(steps, scores, [new])
 
-    def _choose(self, steps: Steps, logits: Any, sequences: list[Sequence]) -> None:
+    def _choose(self, steps: Steps, scores: Scores, sequences: list[Sequence]) -> None:
         """Choose the next tokens, and let go of the sequences that end."""
-        tokens = steps.choose(logits, sequences)
+        tokens = steps.choose(scores, sequences)
         rows = None
         if any(each.top_scores is not None for each in sequences):
-            rows = logits.numpy()
+            rows = scores.logits.numpy()
         for number, (each, token) in enumerate(zip(sequences, tokens, strict=True)):
             self.metrics.add("generated_tokens")
             if each.put(int(token), None if rows is None else rows[number]):

@@ -1,24 +1,37 @@
 """Steps over a paged cache: a chunk of one prompt, or one token of each of several sequences.
 
 Every step has one of a few shapes. Where tokens are stored, and how many pages are read, are
-Variables, so that `jit` records each shape once.
+Variables, so that each shape is recorded once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Sequence as Items
-from typing import Any
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from weft import Tensor, UOp, Variable, dtypes, jit
+from weft.device import Buffer
+from weft.export import tensor_over
 from weft_llm.kv_cache import PagedCache, PagedContext
 from weft_llm.layers import Network
+from weft_llm.recorded_step import RecordedStep
 from weft_llm.sampling import parameter_rows, penalized, recent_rows, sample
 from weft_llm.server.sequence import Sequence
+from weft_llm.weights import description_of, tensors_of
 
+Step: TypeAlias = Callable[[Items[Tensor], Items[UOp]], tuple[Tensor, Tensor]]
 PAGE = 32
 CHUNK_PAGES = (4, 1)
+
+
+class Scores(NamedTuple):
+    """Logits (rows, vocabulary), and the likeliest token of each row, int32."""
+
+    logits: Tensor
+    likeliest: np.ndarray
 
 
 class Steps:
@@ -34,11 +47,13 @@ class Steps:
         self._slots = [Variable(f"slot{n}", 0, (pages - 1) * PAGE) for n in range(most)]
         self._rows = [Variable(f"row{n}", 0, pages * PAGE - 1) for n in range(parallel)]
         self._pages = Variable("pages", 1, longest)
-        self._prefill = _jit_prefill(network, self.cache)
-        self._decode = _jit_decode(network, self.cache)
+        state = [*tensors_of(network), *self.cache.layers]
+        made = description_of(network)
+        self._prefill = RecordedStep(_prefill_of(network, self.cache), state, f"prefill {made}")
+        self._decode = RecordedStep(_decode_of(network, self.cache), state, f"decode {made}")
 
-    def prefill(self, sequence: Sequence) -> Tensor:
-        """Compute the next chunk of a prompt, whose pages are there: logits (1, vocabulary)."""
+    def prefill(self, sequence: Sequence) -> Scores:
+        """Compute the next chunk of a prompt, whose pages are there: scores of one row."""
         left = len(sequence.tokens) - sequence.stored
         count = next((n for n in CHUNK_PAGES if n * PAGE <= left), CHUNK_PAGES[-1])
         size = min(count * PAGE, left)
@@ -48,16 +63,16 @@ class Steps:
         tokens[0, :size] = part
         positions = np.arange(begin, begin + count * PAGE, dtype=np.int32).reshape(1, -1)
         pages = sequence.pages[first : first + count]
-        starts = [self._slots[n].bind(page * PAGE) for n, page in enumerate(pages)]
-        last = Tensor([size - 1], dtype=dtypes.int32)
-        table, length = self._tables([sequence], 1, first + count)
-        logits = self._prefill(Tensor(tokens), Tensor(positions), starts, table, length, last)
+        last = np.array([size - 1], dtype=np.int32)
+        values = {self._pages: first + count}
+        values |= {self._slots[n]: page * PAGE for n, page in enumerate(pages)}
+        arrays = [tokens, positions, self._tables([sequence], 1), last]
+        found = self._scores(self._prefill(arrays, values), 1)
         sequence.stored += size
-        return logits.realize()
+        return found
 
-    def decode(self, sequences: Items[Sequence]) -> Tensor:
-        """Compute the last token of each sequence: logits (rows, vocabulary), rows at the end are
-        padding."""
+    def decode(self, sequences: Items[Sequence]) -> Scores:
+        """Compute the last token of each sequence; rows at the end are padding."""
         rows = next(n for n in self.sizes if n >= len(sequences))
         tokens = np.zeros((rows, 1), dtype=np.int32)
         positions = np.zeros((rows, 1), dtype=np.int32)
@@ -65,26 +80,35 @@ class Steps:
         for n, each in enumerate(sequences):
             tokens[n, 0], positions[n, 0] = each.tokens[-1], each.stored
             starts[n] = each.pages[each.stored // PAGE] * PAGE + each.stored % PAGE
-        bound = [self._rows[n].bind(start) for n, start in enumerate(starts)]
         most = max(each.stored // PAGE + 1 for each in sequences)
-        table, length = self._tables(sequences, rows, most)
-        logits = self._decode(Tensor(tokens), Tensor(positions), bound, table, length)
+        values = {self._pages: most} | {self._rows[n]: start for n, start in enumerate(starts)}
+        arrays = [tokens, positions, self._tables(sequences, rows)]
+        found = self._scores(self._decode(arrays, values), rows)
         for each in sequences:
             each.stored += 1
-        return logits.realize()
+        return found
 
-    def _tables(self, sequences: Items[Sequence], rows: int, most: int) -> tuple[Tensor, UOp]:
-        """The pages of each sequence, padded with page 0, and how many of them are read."""
+    def _scores(self, results: Items[Buffer], rows: int) -> Scores:
+        logits, likeliest = results
+        return Scores(tensor_over(logits, (rows, self.vocabulary)), likeliest.numpy())
+
+    def _tables(self, sequences: Items[Sequence], rows: int) -> np.ndarray:
+        """The pages of each sequence, padded with page 0."""
         table = np.zeros((rows, self.longest), dtype=np.int32)
         for row, each in zip(table, sequences, strict=False):
             row[: len(each.pages)] = each.pages[: self.longest]
-        return Tensor(table), self._pages.bind(most)
+        return table
 
-    def choose(self, logits: Tensor, sequences: Items[Sequence]) -> np.ndarray:
+    def choose(self, scores: Scores, sequences: Items[Sequence]) -> np.ndarray:
         """The next token of each sequence, int32."""
+        logits = scores.logits
         rows = int(logits.shape[0])
         listed = [each.sampling for each in sequences]
         listed += [listed[0]] * (rows - len(listed))
+        changed = any(each.penalized for each in listed)
+        changed = changed or any(each.constraint is not None for each in sequences)
+        if not changed and all(each.greedy for each in listed):
+            return scores.likeliest[: len(sequences)]
         if any(each.penalized for each in listed):
             recent = [each.tokens for each in sequences] + [[]] * (rows - len(sequences))
             recents = recent_rows(recent, self.vocabulary)
@@ -121,27 +145,27 @@ def _masked(logits: Tensor, mask: Tensor) -> Tensor:
     return mask.where(logits, -float("inf"))
 
 
-def _jit_prefill(network: Network, cache: PagedCache) -> Any:
-    @jit
-    def prefill(
-        tokens: Tensor, positions: Tensor, starts: list[UOp], table: Tensor, length: UOp,
-        last: Tensor,
-    ) -> Tensor:  # fmt: skip
+def _prefill_of(network: Network, cache: PagedCache) -> Step:
+    def prefill(inputs: Items[Tensor], bound: Items[UOp]) -> tuple[Tensor, Tensor]:
+        tokens, positions, table, last = inputs
+        length, *starts = bound
         context = PagedContext(cache, positions, starts, table[:, :length])
         hidden = network(tokens, context)[0][last]
-        logits: Tensor = network.logits(hidden, exact=True).cast(dtypes.float32)
-        return logits
+        return _scores(network.logits(hidden, exact=True))
 
     return prefill
 
 
-def _jit_decode(network: Network, cache: PagedCache) -> Any:
-    @jit
-    def decode(
-        tokens: Tensor, positions: Tensor, starts: list[UOp], table: Tensor, length: UOp
-    ) -> Tensor:
+def _decode_of(network: Network, cache: PagedCache) -> Step:
+    def decode(inputs: Items[Tensor], bound: Items[UOp]) -> tuple[Tensor, Tensor]:
+        tokens, positions, table = inputs
+        length, *starts = bound
         context = PagedContext(cache, positions, starts, table[:, :length])
-        logits: Tensor = network.logits(network(tokens, context)[:, 0]).cast(dtypes.float32)
-        return logits
+        return _scores(network.logits(network(tokens, context)[:, 0]))
 
     return decode
+
+
+def _scores(logits: Tensor) -> tuple[Tensor, Tensor]:
+    logits = logits.cast(dtypes.float32).contiguous()
+    return logits, logits.argmax(-1).cast(dtypes.int32)
