@@ -1,4 +1,9 @@
-"""Elementary functions of complex tensors against NumPy's, special values among them."""
+"""Elementary functions of complex tensors against NumPy's, special values among them.
+
+The arguments of all tests of a function are one tensor: it is compiled once for each dtype.
+"""
+
+from functools import cache
 
 import numpy as np
 import pytest
@@ -15,7 +20,7 @@ NUMPY_NAMES = {
 NOT_OF_C = {"expm1"}  # NumPy has NaN at infinities
 
 
-def numbers(dtype):
+def numbers():
     rng = np.random.default_rng(3)
     scales = (1.0, 1e-3, 8.0)
     parts = [
@@ -23,7 +28,31 @@ def numbers(dtype):
         for a in scales
         for b in scales
     ]
-    return np.concatenate(parts).astype(dtype)
+    return np.concatenate(parts)
+
+
+def large_numbers(dtype):
+    top = float(np.finfo(dtype).max)
+    parts = (top, -top, top / 2, 1.0, -1.0, 0.0)
+    return np.array([complex(a, b) for a in parts for b in parts])
+
+
+def sides_of_cuts():
+    return np.array([complex(a, b) for a in (-2.5, 2.5, 0.0, -0.0) for b in (0.0, -0.0, 2.5, -2.5)])
+
+
+@cache
+def results(name, dtype):
+    """The arguments of each test, and what the method `name` gives for them."""
+    groups = {
+        "values": numbers(), "special": GRID, "large": large_numbers(dtype),
+        "sides": sides_of_cuts(),
+    }  # fmt: skip
+    z = np.concatenate(list(groups.values())).astype(dtype)
+    found = getattr(Tensor(z), name)()
+    assert found.dtype.name == dtype
+    ends = np.cumsum([len(group) for group in groups.values()])[:-1]
+    return dict(zip(groups, zip(np.split(z, ends), np.split(found.numpy(), ends))))
 
 
 def reference(name):
@@ -33,11 +62,9 @@ def reference(name):
 @pytest.mark.parametrize("name", sorted(METHODS))
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_values(name, dtype):
-    z = numbers(dtype)
-    found = getattr(Tensor(z), name)()
-    assert found.dtype.name == dtype
+    z, found = results(name, dtype)["values"]
     exact = reference(name)(z.astype(np.clongdouble))
-    error = abs(found.numpy() - exact) / abs(exact)
+    error = abs(found - exact) / abs(exact)
     assert error.max() < 16 * np.finfo(dtype).eps
 
 
@@ -49,12 +76,11 @@ NO_SIGN |= dict.fromkeys(("sin", "cos", "tan"), "real")
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("name", sorted(METHODS))
 def test_special_values(name, dtype):
-    grid = GRID.astype(dtype)
+    grid, found = results(name, dtype)["special"]
     with np.errstate(all="ignore"):
         expected = reference("exp" if name in NOT_OF_C else name)(grid)
         if name in NOT_OF_C:
             expected = np.where(np.isfinite(grid), reference(name)(grid), expected - 1)
-    found = getattr(Tensor(grid), name)().numpy()
     eps = np.finfo(dtype).eps
     for z, x, y in zip(grid, found, expected):
         signed_zeros = np.isfinite(getattr(z, NO_SIGN.get(name, "real"))) or name not in NO_SIGN
@@ -70,12 +96,9 @@ def test_special_values(name, dtype):
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("name", ["asinh", "acosh", "asin", "acos", "atan", "atanh", "sqrt", "log"])
 def test_large_numbers(name, dtype):
-    top = float(np.finfo(dtype).max)
-    parts = (top, -top, top / 2, 1.0, -1.0, 0.0)
-    z = np.array([complex(a, b) for a in parts for b in parts]).astype(dtype)
+    z, found = results(name, dtype)["large"]
     with np.errstate(all="ignore"):
         expected = reference(name)(z)
-    found = getattr(Tensor(z), name)().numpy()
     for a, b in ((found.real, expected.real), (found.imag, expected.imag)):
         np.testing.assert_allclose(a, b, rtol=8 * np.finfo(dtype).eps, atol=np.finfo(dtype).tiny)
 
@@ -98,10 +121,9 @@ def test_expm1_at_infinity(point):
 
 @pytest.mark.parametrize("name", ["sqrt", "log", "asin", "acos", "atan", "atanh", "acosh", "asinh"])
 def test_sides_of_branch_cuts(name):
-    z = np.array([complex(a, b) for a in (-2.5, 2.5, 0.0, -0.0) for b in (0.0, -0.0, 2.5, -2.5)])
+    z, found = results(name, "complex128")["sides"]
     with np.errstate(all="ignore"):
         expected = reference(name)(z)
-    found = getattr(Tensor(z), name)().numpy()
     assert np.array_equal(np.sign(found.imag), np.sign(expected.imag))
     assert np.allclose(found, expected, rtol=1e-12)
 
