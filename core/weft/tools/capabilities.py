@@ -12,6 +12,7 @@ import types
 import typing
 from collections.abc import Mapping
 from enum import Enum
+from functools import cache
 from typing import Any
 
 from weft.base.dtype import DType, dtypes
@@ -71,12 +72,19 @@ def _read(kind: Any, value: Any) -> Any:
     if kind is DType:
         return dtypes.to_dtype(value)
     if dataclasses.is_dataclass(kind):
-        hints = typing.get_type_hints(kind)
-        names = {f.name for f in dataclasses.fields(kind) if f.init}
         make: Any = kind
-        return make(**{k: _read(hints[k], v) for k, v in value.items() if k in names})
+        types_of = _fields_of(kind)
+        return make(**{k: _read(types_of[k], v) for k, v in value.items() if k in types_of})
     if isinstance(kind, type) and issubclass(kind, Enum | Member):
         return kind(value)
     if not isinstance(value, kind):
         raise TypeError(f"{value!r} is no {kind.__name__}")
     return value
+
+
+@cache
+def _fields_of(kind: Any) -> dict[str, Any]:
+    """The types of the fields that the constructor of a dataclass takes. To evaluate annotations
+    takes longer than to read the values."""
+    hints = typing.get_type_hints(kind)
+    return {f.name: hints[f.name] for f in dataclasses.fields(kind) if f.init}
