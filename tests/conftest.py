@@ -15,7 +15,12 @@ from hypothesis import settings as hypothesis_settings
 
 from weft import Tensor
 from weft.base.dtype import dtypes
+from weft.engine import ready_kernels
 from weft.tensor.protocol import grad_enabled
+
+# tests count the kernels that they compile: there is no table, nor in processes that tests start
+os.environ.setdefault("WEFT_READY_KERNELS", "0")
+ready_kernels.use(False)
 
 _asked = os.environ.get("WEFT_TEST_EXAMPLES")
 

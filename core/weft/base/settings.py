@@ -172,17 +172,14 @@ TABLE: tuple[Setting, ...] = (
         "1: store operands of products and convolutions, and what is cast to an image, in images "
         "if the device has them",
     ),
-    Setting(
-        "SCHEDULE_CACHE",
-        1,
-        "0: schedule every graph, even if the schedule of an equal one is cached",
-    ),
+    Setting("SCHEDULE_CACHE", 1, "0: schedule every graph, even if an equal one is cached"),
     Setting(
         "KERNEL_ARGUMENTS",
         1,
         "numbers that differ between equal kernels are arguments of one kernel; 0: constants in "
         "the source of each",
     ),
+    Setting("READY_KERNELS", 1, "0: small kernels are compiled when they are first needed"),
     Setting("MEMORY_PLANNER", 1, "0: intermediates of a schedule do not share memory"),
     Setting(
         "HOST_CALLS",
@@ -319,6 +316,7 @@ class SettingValues(TypedDict, total=False):
     IMAGE: int
     SCHEDULE_CACHE: int
     KERNEL_ARGUMENTS: int
+    READY_KERNELS: int
     MEMORY_PLANNER: int
     HOST_CALLS: int
     CACHE_DIR: str
@@ -365,6 +363,7 @@ class Settings:
         IMAGE: int
         SCHEDULE_CACHE: int
         KERNEL_ARGUMENTS: int
+        READY_KERNELS: int
         MEMORY_PLANNER: int
         HOST_CALLS: int
         CACHE_DIR: str

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -60,7 +60,7 @@ _BITS = {4: ("<f", "<i", dtypes.int), 8: ("<d", "<q", dtypes.int64), 2: ("<e", "
 
 
 @dataclass(slots=True)
-class _Numbers:
+class Numbers:
     """The numbers of an AST. skeleton: all else. kinds: of each number. volume: iterations."""
 
     skeleton: tuple[Any, ...]
@@ -98,7 +98,7 @@ class _Argument:
 
 
 @dataclass(slots=True)
-class _General:
+class General:
     """An AST with variables in place of numbers."""
 
     ast: UOp
@@ -131,7 +131,7 @@ class _Family:
     """
 
     seen: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
-    general: list[_General] = field(default_factory=list[_General])
+    general: list[General] = field(default_factory=list[General])
     is_closed: bool = False
 
 
@@ -145,7 +145,7 @@ class KernelFamilies:
     def resolve(self, ast: UOp) -> tuple[UOp, Mapping[UOp, int]]:
         """The AST to compile for `ast`, which may be more general, and the values of its
         arguments."""
-        numbers = _numbers_of(ast)
+        numbers = numbers_of(ast)
         if numbers is None or not numbers.values:
             return ast, _NO_VALUES
         with self._lock:
@@ -175,7 +175,7 @@ class KernelFamilies:
 
     def refuse(self, ast: UOp) -> None:
         """Note that the general AST for `ast` cannot be compiled."""
-        numbers = _numbers_of(ast)
+        numbers = numbers_of(ast)
         with self._lock:
             family = None if numbers is None else self._families.get(numbers.skeleton)
             if family is not None:
@@ -221,7 +221,7 @@ def _has_fixed_size(node: UOp) -> bool:
     return isinstance(node.dtype, ImageDType) or node.op is Ops.CONTIGUOUS
 
 
-def _numbers_of(ast: UOp) -> _Numbers | None:
+def numbers_of(ast: UOp) -> Numbers | None:
     """The numbers of an AST; None where they stay as they are."""
     order = list(ast.toposort())
     if len(order) > MOST_NODES or any(map(_has_fixed_size, order)):
@@ -242,7 +242,7 @@ def _numbers_of(ast: UOp) -> _Numbers | None:
             arg = _constant_row(node, reader, values)
         rows.append((node.op, dtype, arg, tuple([places[source] for source in node.src])))
         places[node] = len(places)
-    return _Numbers(tuple(rows), tuple(reader.values), tuple(reader.kinds), reader.volume)
+    return Numbers(tuple(rows), tuple(reader.values), tuple(reader.kinds), reader.volume)
 
 
 def _values_of_elements(order: Sequence[UOp]) -> dict[UOp, str]:
@@ -291,7 +291,7 @@ def _bits(dtype: DType, value: Any) -> int | None:
 # ---- generalization ------------------------------------------------------------------------------
 
 
-def _generalize(ast: UOp, numbers: _Numbers, seen: Sequence[tuple[int, ...]]) -> _General | None:
+def _generalize(ast: UOp, numbers: Numbers, seen: Sequence[tuple[int, ...]]) -> General | None:
     """An AST that is general in the numbers in which `ast` differs from those seen; None where it
     is not time yet."""
     kinds, own = numbers.kinds, numbers.values
@@ -307,6 +307,30 @@ def _generalize(ast: UOp, numbers: _Numbers, seen: Sequence[tuple[int, ...]]) ->
     free = [place for place in range(len(own)) if len({other[place] for other in like}) > 1]
     if not free:
         return None
+    columns = [tuple([other[place] for other in like]) for place in range(len(own))]
+    return _with_arguments(ast, numbers, free, columns, _argument)
+
+
+def most_general(ast: UOp, numbers: Numbers) -> General | None:
+    """An AST with arguments for all numbers but offsets of 0; None where a number does not fit."""
+    kinds, own = numbers.kinds, numbers.values
+    free = [place for place, kind in enumerate(kinds) if own[place] or kind is not OFFSET]
+    return _with_arguments(ast, numbers, free, [(number,) for number in own], _wide_argument)
+
+
+_Make = Callable[[str, tuple[int, ...], Sequence[Any], DType | None], "_Argument | None"]
+
+
+def _with_arguments(
+    ast: UOp,
+    numbers: Numbers,
+    free: Sequence[int],
+    columns: Sequence[tuple[int, ...]],
+    make: _Make,
+) -> General | None:
+    """`ast` with arguments for the free numbers; one for sizes and offsets of equal columns. None
+    where a number does not fit into its argument."""
+    kinds = numbers.kinds
     taken = {node.arg.name for node in ast.toposort() if node.op is Ops.DEFINE_VAR}
     arguments: list[_Argument] = []
     places_of_constants = [p for p, kind in enumerate(kinds) if kind in _CONSTANTS]
@@ -315,21 +339,20 @@ def _generalize(ast: UOp, numbers: _Numbers, seen: Sequence[tuple[int, ...]]) ->
     for place in free:
         if kinds[place] is not CAPACITY:
             constant = place if kinds[place] in _CONSTANTS else None
-            column = tuple([other[place] for other in like])
-            groups.setdefault((constant, column), []).append(place)
+            groups.setdefault((constant, columns[place]), []).append(place)
     for (constant, column), places in groups.items():
         name = f"_number{len(arguments)}"
         if name in taken:
             return None
         dtype = None if constant is None else dtype_at[constant]
-        argument = _argument(name, tuple(places), column, dtype)
+        argument = make(name, tuple(places), column, dtype)
         divides = kinds[places[0]] is DIVISOR and argument is not None
         if argument is None or (divides and argument.variable.arg.low < 1):
             return None
         arguments.append(argument)
     made = _rebuild(ast, frozenset(free), arguments)
     has_sizes = any(kinds[place] is SIZE for place in free)
-    return _General(made, own, tuple(arguments), frozenset(free), has_sizes)
+    return General(made, numbers.values, tuple(arguments), frozenset(free), has_sizes)
 
 
 def _argument(
@@ -337,9 +360,7 @@ def _argument(
 ) -> _Argument | None:
     """The variable for numbers that had these values; None where they do not fit into one."""
     if dtype is not None and dtypes.is_float(dtype):
-        kind = dtypes.int64 if dtype.itemsize == 8 else dtypes.int
-        high = (1 << (8 * dtype.itemsize - 1)) - 1
-        return _Argument(places, UOp.variable(name, -high - 1, high, kind), 1, dtype)
+        return _bits_argument(name, places, dtype)
     step = 1 if dtype is not None else math.gcd(_ALIGNED, *column)
     most = max(abs(number) for number in column)
     high = next((bound for bound in _CLASSES if bound >= most), 0) // step
@@ -349,6 +370,29 @@ def _argument(
         return None
     low = 1 if min(column) >= 1 else 0 if min(column) >= 0 else -high
     return _Argument(places, UOp.variable(name, low, high), step, dtype)
+
+
+def _bits_argument(name: str, places: tuple[int, ...], dtype: DType) -> _Argument:
+    """The variable for a float: its bits."""
+    kind = dtypes.int64 if dtype.itemsize == 8 else dtypes.int
+    high = (1 << (8 * dtype.itemsize - 1)) - 1
+    return _Argument(places, UOp.variable(name, -high - 1, high, kind), 1, dtype)
+
+
+def _wide_argument(
+    name: str, places: tuple[int, ...], column: Sequence[Any], dtype: DType | None
+) -> _Argument | None:
+    """The variable for a number alone. Its range depends on the sign of the number."""
+    (number,) = column
+    if dtype is not None and dtypes.is_float(dtype):
+        return _bits_argument(name, places, dtype)
+    high = _CLASSES[1]
+    if dtype is not None:
+        high = min(_CLASSES[-1], dtype.max if isinstance(dtype.max, int) else 0)
+    low = 1 if number >= 1 else 0 if number == 0 else -high
+    if not low <= number <= high:
+        return None
+    return _Argument(places, UOp.variable(name, low, high), 1, dtype)
 
 
 def _noted_constants(ast: UOp) -> list[UOp]:

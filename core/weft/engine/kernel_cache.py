@@ -36,6 +36,9 @@ from weft.uop import UOp, from_text, to_text
 _programs = DiskCache("programs", 1)
 _SHOWS_NODES = 5  # of DEBUG
 
+settings_of_a_kernel = settings.reader("NOOPT", "FUSE_ARANGE", "BEAM", "MATMUL_PRECISION")
+"""Gives the values of the settings that code generation depends on."""
+
 
 def key_of(ast: UOp, chosen: tuple[Any, ...], device: OpenDevice) -> str | None:
     """The key of a kernel on a device; None where nothing is to be kept or looked up.

@@ -13,7 +13,7 @@ import importlib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from weft.base import trace
 from weft.base.arguments import kind_of
@@ -23,14 +23,18 @@ from weft.base.errors import CompileError, PluginError, WeftError
 from weft.base.settings import settings
 from weft.base.weak import WeakKeys
 from weft.device import CompiledProgram, Feature, LinearProgram, OpenDevice, registry
-from weft.engine import kernel_cache, tuned_plans
+from weft.engine import kernel_cache, ready_kernels, tuned_plans
+from weft.engine.capture import recording
 from weft.engine.kernel_arguments import KernelFamilies
+from weft.engine.kernel_replacement import Replaceable, may_be_replaced
 from weft.engine.parallel_compilation import Compilations
+from weft.engine.ready_kernels import ReadyKernels
 from weft.engine.runners import KernelRunner
 from weft.schedule.cache import schedules
 from weft.uop import UOp
 
 Made = TypeVar("Made")
+Bound: TypeAlias = tuple[KernelRunner, Mapping[UOp, int]]
 
 _binaries = DiskCache("binaries", 1)
 _loaded: WeakKeys[OpenDevice, dict[Any, KernelRunner]] = WeakKeys()
@@ -38,7 +42,9 @@ _loaded: WeakKeys[OpenDevice, dict[Any, KernelRunner]] = WeakKeys()
 _generated: dict[Any, tuple[tuple[Any, ...], LinearProgram, str]] = {}
 _families: WeakKeys[OpenDevice, KernelFamilies] = WeakKeys()
 # the ASTs that general kernels compute, and their arguments
-_bound: WeakKeys[OpenDevice, dict[Any, tuple[KernelRunner, Mapping[UOp, int]]]] = WeakKeys()
+_bound: WeakKeys[OpenDevice, dict[Any, Bound]] = WeakKeys()
+_ready: WeakKeys[OpenDevice, dict[Any, ReadyKernels]] = WeakKeys()
+_ready_bound: WeakKeys[OpenDevice, dict[Any, Bound]] = WeakKeys()
 _MOST_BOUND = 1 << 12
 _MOST_COMPILERS = 16
 _NO_VALUES: dict[UOp, int] = {}
@@ -60,7 +66,7 @@ def program_for(ast: UOp, device: str) -> KernelRunner:
     return found
 
 
-def bound_program_for(ast: UOp, device: str) -> tuple[KernelRunner, Mapping[UOp, int]]:
+def bound_program_for(ast: UOp, device: str) -> Bound:
     """The kernel that computes an AST on a device, and the values of the arguments that it has
     besides: it may be general, see `kernel_arguments`. Raises what `program_for` raises."""
     opened = registry.open(device)
@@ -68,6 +74,9 @@ def bound_program_for(ast: UOp, device: str) -> tuple[KernelRunner, Mapping[UOp,
     exact = _loaded.get(opened, _NO_PROGRAMS).get(key)
     if exact is not None:
         return exact, _NO_VALUES
+    ready = _ready_program(key, opened)
+    if ready is not None:
+        return ready
     bound = _bound.setdefault(opened, {})
     found = bound.get(key)
     if found is None:
@@ -84,6 +93,94 @@ def bound_program_for(ast: UOp, device: str) -> tuple[KernelRunner, Mapping[UOp,
             if len(bound) >= _MOST_BOUND:
                 bound.clear()
             bound[key] = found
+        if recording() is None:
+            ready_kernels.begin_table(opened)
+    return found
+
+
+def _ready_program(key: Any, device: OpenDevice) -> Bound | None:
+    """The kernel for an AST that is on disk: its own, or a ready one, which an optimised one
+    replaces later. None: it has to be compiled, or kernels are recorded: those are optimised."""
+    if recording() is not None or not ready_kernels.has_table(device):
+        return None
+    known = _ready_bound.setdefault(device, {})
+    found = known.get(key)
+    if found is not None:
+        return found
+    if key in _loaded.get(device, _NO_PROGRAMS) or key in _bound.get(device, _NO_PROGRAMS):
+        return None
+    if not settings.KERNEL_ARGUMENTS or settings.BEAM > 0:
+        return None
+    own = None if ready_kernels.is_building() else _stored_program(key, device)
+    if own is not None:
+        return own, _NO_VALUES
+    tables = _ready.setdefault(device, {})
+    table = tables.get(key[1:])
+    if table is None:
+        table = tables[key[1:]] = ReadyKernels(lambda ast: _is_ready((ast, *key[1:]), device))
+    resolved = table.resolve(key[0])
+    if resolved is None:
+        return None
+    general, values, iterations = resolved
+    kernel = _loaded[device][(general, *key[1:])]
+    if may_be_replaced(key[0], iterations):
+        kernel = _replaceable(kernel, key, values)
+    if len(known) >= _MOST_BOUND:
+        known.clear()
+    found = known[key] = kernel, values
+    return found
+
+
+def _is_ready(key: Any, device: OpenDevice) -> bool:
+    """Whether a general kernel needs no compilation. While the table is built, it is compiled."""
+    if _stored_program(key, device) is None and ready_kernels.is_building():
+        try:
+            _loaded[device][key] = _build(key, device)
+        except WeftError:
+            return False
+    return key in _loaded[device]
+
+
+def _replaceable(kernel: KernelRunner, key: Any, values: Mapping[UOp, int]) -> KernelRunner:
+    """A ready kernel for one AST, which its optimised kernel replaces after many launches."""
+    device = kernel.device
+    made = KernelRunner(kernel.p, device, kernel.runner)
+
+    def compile() -> Callable[[], object]:
+        program, source = _generate(key, device)
+        return partial(_compile, source, program.name, device, None)
+
+    def load() -> KernelRunner:
+        programs = _loaded[device]
+        if key not in programs:
+            programs[key] = _build(key, device)
+        return programs[key]
+
+    made.runner = Replaceable(made, compile, load, values)
+    return made
+
+
+def _stored_program(key: Any, device: OpenDevice) -> KernelRunner | None:
+    """The kernel of an AST if it is loaded, or source and binary are on disk."""
+    programs = _loaded.setdefault(device, {})
+    found = programs.get(key)
+    if found is not None:
+        return found
+    where = kernel_cache.key_of(key[0], key[1:], device)
+    made = where and kernel_cache.find(where, key[0], lambda: _lower(key[0], device, False))
+    if not made:
+        return None
+    program, source = made
+    binary = source.encode()
+    if device.compiler is not None:
+        kept = _binaries.get(_binary_key(source, program.name, device))
+        if kept is None:
+            return None
+        binary = kept
+    try:
+        found = programs[key] = _load(program, source, binary, device)
+    except (CompileError, PluginError):
+        return None  # it is compiled again
     return found
 
 
@@ -111,6 +208,7 @@ def prepare(wanted: Iterable[tuple[UOp, str]]) -> None:
     if len(missing) < 2 or settings.BEAM > 0:
         return
     missing = [(key, device) for key, device in missing if key not in _bound.get(device, {})]
+    missing = [(key, device) for key, device in missing if _ready_program(key, device) is None]
     ahead = _Prefetched()
     try:
         resolved = [(key, *_resolve(key, device), device) for key, device in missing]
@@ -168,11 +266,8 @@ class _Prefetched:
             self.compilations.end()
 
 
-_settings_of_a_kernel = settings.reader("NOOPT", "FUSE_ARANGE", "BEAM", "MATMUL_PRECISION")
-
-
 def _key(ast: UOp) -> Any:
-    return (ast, *_settings_of_a_kernel())
+    return (ast, *kernel_cache.settings_of_a_kernel())
 
 
 def _compilers() -> int:
@@ -304,8 +399,9 @@ def _binary_key(source: str, name: str, device: OpenDevice) -> str:
 
 def forget_programs() -> None:
     """Drop every loaded program and every schedule: for tests of the caches."""
-    for kept in (_loaded, _bound, _families):
+    for kept in (_loaded, _bound, _families, _ready, _ready_bound):
         kept.clear()
+    ready_kernels.forget_tables()
     _generated.clear()
     schedules.clear()
 

@@ -108,15 +108,9 @@ class Helper:
     def _start(self) -> None:
         import subprocess
 
-        folder = str(Path(__file__).resolve().parents[2])
-        present = {row.name: getattr(settings, row.name) for row in settings.table()}
-        changes: Any = {**present, **_QUIET}
-        environment = settings.environment(**changes)
-        paths = [folder, environment.get("PYTHONPATH", "")]
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
         try:
             self._process = subprocess.Popen(
-                self.command, env=environment, stdin=subprocess.PIPE,
+                self.command, env=environment_of_helpers(), stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             )  # fmt: skip
         except OSError as error:
@@ -147,6 +141,17 @@ class Helper:
                         stream.close()
                     except OSError as error:  # unwritten data for a process that has ended
                         let_through(error)
+
+
+def environment_of_helpers() -> dict[str, str]:
+    """The environment in which a helper finds this weft and has the current settings."""
+    folder = str(Path(__file__).resolve().parents[2])
+    present = {row.name: getattr(settings, row.name) for row in settings.table()}
+    changes: Any = {**present, **_QUIET}
+    environment = settings.environment(**changes)
+    paths = [folder, environment.get("PYTHONPATH", "")]
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    return environment
 
 
 def _read(process: subprocess.Popen[bytes], answers: queue.Queue[Any]) -> None:
