@@ -7,10 +7,11 @@ that graph: they are computed before the write, or get a copy.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from weft.device import binding, registry
+from weft.engine.capture import recording
 from weft.schedule import kernel_writes, kernelize_map, preserved_copy
 from weft.schedule.structural_key import traversal
 from weft.schedule.use_def import is_stored
@@ -26,6 +27,7 @@ from weft.uop import GroupOp, Ops, UOp, parts_of, sharding_seen
 if TYPE_CHECKING:
     from weft.tensor.protocol import TensorBase
 
+_COMPUTED = GroupOp.ALU | {Ops.CAST, Ops.REDUCE_AXIS}
 _THROUGH = GroupOp.Movement | GroupOp.Identity
 
 
@@ -69,7 +71,8 @@ def protected_graph(
         for tensor in _readers(writes, sink):
             set_node(tensor, _protected(tensor._uop, writes, copies, computed))
             protected[id(tensor)] = tensor
-        replace_in_graphs(_stored_once(computed))
+        if not _is_stored_without_copy(computed, order, writes):
+            replace_in_graphs(_stored_once(computed))
         # the readers may have pending writes too
         before = writes
         sink, order = _graph_of([*tensors, *protected.values()])
@@ -197,6 +200,19 @@ def _is_persistent(node: UOp) -> bool:
 def _has_part_in(writes: Mapping[UOp, list[UOp]], node: UOp) -> bool:
     """Whether a sharded value has a shard in memory that is about to be overwritten."""
     return node.op is Ops.MULTI and any(part.base in writes for part in parts_of(node))
+
+
+def _is_stored_without_copy(
+    computed: Iterable[UOp], order: Container[UOp], writes: Mapping[UOp, list[UOp]]
+) -> bool:
+    """Whether a schedule stores these values of readers, and before the writes: it computes them
+    for the requested tensors anyway, and there is one write to each memory.
+
+    A recording computes its values again with other memory: there copies say what is stored.
+    """
+    if recording() is not None or any(len(set(found)) > 1 for found in writes.values()):
+        return False
+    return all(node in order and node.op in _COMPUTED for node in computed)
 
 
 def _stored_once(computed: Mapping[UOp, None]) -> dict[UOp, UOp]:
