@@ -174,6 +174,12 @@ TABLE: tuple[Setting, ...] = (
     ),
     Setting("SCHEDULE_CACHE", 1, "0: schedule every graph, even if an equal one is cached"),
     Setting(
+        "TRACING_CACHE",
+        1,
+        "composite methods of Tensor record their nodes once per signature; 0: at each call; "
+        "2: both, an error if they differ",
+    ),
+    Setting(
         "KERNEL_ARGUMENTS",
         1,
         "numbers that differ between equal kernels are arguments of one kernel; 0: constants in "
@@ -315,6 +321,7 @@ class SettingValues(TypedDict, total=False):
     PROCESS_REPLAY: str
     IMAGE: int
     SCHEDULE_CACHE: int
+    TRACING_CACHE: int
     KERNEL_ARGUMENTS: int
     READY_KERNELS: int
     MEMORY_PLANNER: int
@@ -362,6 +369,7 @@ class Settings:
         PROCESS_REPLAY: str
         IMAGE: int
         SCHEDULE_CACHE: int
+        TRACING_CACHE: int
         KERNEL_ARGUMENTS: int
         READY_KERNELS: int
         MEMORY_PLANNER: int

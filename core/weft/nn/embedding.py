@@ -11,6 +11,7 @@ from weft.nn.module import Layer
 from weft.nn.parameter import Parameter, parameter
 from weft.tensor import Tensor
 from weft.tensor.ops.index_bounds import check_index
+from weft.tensor.tracing_cache import traced_once
 
 
 class Embedding(Layer):
@@ -87,6 +88,12 @@ def look_up(indices: Tensor, weight: Tensor, padding_idx: int | None) -> Tensor:
             try_="cast the indices to dtypes.int first",
         )
     check_index(indices, weight.shape[0], 0, weight.shape, from_end=False)
+    return rows_of(indices, weight, padding_idx)
+
+
+@traced_once
+def rows_of(indices: Tensor, weight: Tensor, padding_idx: int | None) -> Tensor:
+    """weight[indices] of valid indices; no gradient reaches the row `padding_idx`."""
     found = weight[indices]
     if padding_idx is None:
         return found

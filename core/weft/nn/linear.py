@@ -10,6 +10,7 @@ from weft.nn.module import Layer, Module
 from weft.nn.parameter import Parameter, parameter
 from weft.tensor import Tensor
 from weft.tensor.autocast import low_bias
+from weft.tensor.tracing_cache import traced_once
 
 
 class Linear(Layer):
@@ -51,9 +52,14 @@ class Linear(Layer):
 
     def forward(self, x: Tensor) -> Tensor:
         """(..., out_features) for x (..., in_features)."""
-        x = tensor_for(self, x)
-        y = x @ self.weight.transpose(0, 1)
-        return y if self.bias is None else y + low_bias(self.bias, y)
+        return affine_map(tensor_for(self, x), self.weight, self.bias)
+
+
+@traced_once
+def affine_map(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """x @ weight.T + bias."""
+    y = x @ weight.transpose(0, 1)
+    return y if bias is None else y + low_bias(bias, y)
 
 
 class Bilinear(Module):

@@ -19,6 +19,7 @@ from weft.nn.parameter import Buffer, parameter
 from weft.nn.training_mode import is_training
 from weft.tensor import Tensor
 from weft.tensor.autocast import answered_in
+from weft.tensor.tracing_cache import traced_once
 
 __all__ = [
     "BatchNorm", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm",
@@ -50,6 +51,7 @@ class _Norm(Layer):
         return scaled(y, self.weight, self.bias, kind, shape)
 
 
+@traced_once
 def scaled(
     y: Tensor,
     weight: Tensor | None,
@@ -74,10 +76,24 @@ def widened(x: Tensor) -> Tensor:
     return x.cast(least_upper_dtype(x.dtype, dtypes.float32))
 
 
+@traced_once
 def normalised(x: Tensor, axes: tuple[int, ...], eps: float) -> Tensor:
     """(x - mean) / sqrt(variance + eps) over `axes`, as wide as x is; variance uncorrected."""
     centred = x - x.mean(axes, keepdim=True)
     return centred * (centred.square().mean(axes, keepdim=True) + eps).rsqrt()
+
+
+@traced_once
+def variance_around(x: Tensor, mean: Tensor, axes: tuple[int, ...]) -> Tensor:
+    """The uncorrected variance of each channel over `axes`, with the mean of each channel."""
+    return (x - mean.reshape(along_channels(x.ndim))).square().mean(axes)
+
+
+@traced_once
+def standardised(x: Tensor, mean: Tensor, variance: Tensor, eps: float) -> Tensor:
+    """(x - mean) / sqrt(variance + eps) of statistics of each channel."""
+    shape = along_channels(x.ndim)
+    return (x - mean.reshape(shape)) * (variance + eps).rsqrt().reshape(shape)
 
 
 def along_channels(ndim: int) -> tuple[int, ...]:
@@ -179,13 +195,13 @@ def by_batch(
     if training or running_mean is None or running_var is None:
         axes = tuple(axis for axis in range(x.ndim) if axis != 1)
         mean = wide.mean(axes)
-        variance = (wide - mean.reshape(shape)).square().mean(axes)
+        variance = variance_around(wide, mean, axes)
         if training:
             count = prod(x.shape[axis] for axis in axes)
             follow(running_mean, running_var, mean.detach(), variance.detach(), count, share)
     else:
         mean, variance = running_mean, running_var
-    y = (wide - mean.reshape(shape)) * (variance + eps).rsqrt().reshape(shape)
+    y = standardised(wide, mean, variance, eps)
     return scaled(y, weight, bias, x.dtype, shape).cast(least_upper_float(x.dtype))
 
 

@@ -12,6 +12,7 @@ from weft.tensor import Tensor
 from weft.tensor.live_tensors import register_tensor
 from weft.tensor.ops.device_placement import is_dtype
 from weft.tensor.protocol import grad_enabled, record
+from weft.tensor.tracing_cache import accept_operands
 from weft.uop import Ops, UOp
 
 _allocate = object.__new__
@@ -61,6 +62,7 @@ class Held(Tensor):
         return _restored, (type(self), make, tuple(Tensor if a is type(self) else a for a in given))
 
 
+@accept_operands
 class Parameter(Held):
     """A tensor that a module trains: an attribute of this type is one of its parameters.
 
@@ -86,6 +88,7 @@ class Parameter(Held):
         self.requires_grad_(requires_grad)
 
 
+@accept_operands
 class Buffer(Held):
     """A tensor that belongs to a module's state and is not trained, such as a running mean.
 

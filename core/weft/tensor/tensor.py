@@ -47,6 +47,7 @@ from weft.tensor.ops.transcendental import TranscendentalMixin
 from weft.tensor.ops.writing import WritingMixin
 from weft.tensor.printing import text_of
 from weft.tensor.protocol import TensorBase
+from weft.tensor.tracing_cache import with_tracing_cache
 from weft.tensor.types import ArrayLike, DeviceLike, DTypeLike, TensorOptions
 from weft.uop import UOp
 from weft.uop.symbolic.sint import fold, sprod
@@ -59,6 +60,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+@with_tracing_cache
 @with_float32_rules
 @spelled_as_elsewhere
 class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]

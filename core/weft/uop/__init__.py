@@ -17,6 +17,7 @@ from weft.uop.args import (
 from weft.uop.bounds import bounds_of, may_leave
 from weft.uop.collective import Collective, CollectiveKind
 from weft.uop.evaluate import exec_alu, identity_element
+from weft.uop.graph_template import GraphTemplate
 from weft.uop.host_call import HostCall
 from weft.uop.matcher import PatternMatcher
 from weft.uop.node import UOp, memo_slot, sint

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, ParamSpec, Self, TypeVar, overload
 from weakref import ref
 
-from weft.autograd import Paths, gradient
+from weft.autograd import Paths
 from weft.autograd.history import has_moved_owners
 from weft.base.arguments import flag, kind_of, shown
 from weft.base.dtype import dtypes
@@ -16,6 +16,7 @@ from weft.base.errors import GradientError, ShapeError
 from weft.base.promotion import read_as
 from weft.base.sequences import prod
 from weft.tensor.alias import break_alias, detach_views, is_view
+from weft.tensor.gradient_cache import cached_gradient
 from weft.tensor.leaf_identities import former_identities, versions
 from weft.tensor.live_tensors import (
     leaf_nodes,
@@ -424,4 +425,4 @@ def _is_cut_off(node: UOp, paths: Paths) -> bool:
 # tensors for which `retain_grad` was called, by identity
 _retaining: dict[int, ref[TensorBase]] = {}
 
-_gradients = gradient
+_gradients = cached_gradient
