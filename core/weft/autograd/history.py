@@ -296,8 +296,21 @@ def _is_before(saved: _SavedGraph, when: int | None) -> bool:
 
 def _memory_read(value: UOp) -> list[UOp]:
     """The memory that a graph reads; pending memory as the ASSIGN of its kernel."""
-    order = value.toposort(gate=lambda node: storage(node) is node and node.op not in _HOLDS)
-    return [node for node in order if storage(node) is not node or node.op in _HOLDS]
+    found: list[UOp] = []
+    seen = {value}
+    stack = [value]
+    pop, push = stack.pop, stack.append
+    while stack:
+        node = pop()
+        op = node.op
+        if op in _HOLDS or (op is Ops.ASSIGN and node.src[1].op is Ops.KERNEL):
+            found.append(node)
+            continue
+        for source in node.src:
+            if source not in seen:
+                seen.add(source)
+                push(source)
+    return found
 
 
 def buffers(memory: UOp) -> list[UOp]:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from weft.base import trace
 from weft.base.interrupts import Undisturbed
 from weft.base.settings import settings
 from weft.device import Buffer, registry
 from weft.engine.capture import recording
+from weft.engine.launch_list import LaunchList, launch_list
 from weft.engine.lower_items import ExecItem, lower_schedule_item
 from weft.engine.process_group import compare_schedules, is_local
 from weft.engine.programs import prepare
 from weft.engine.report import report_intermediates, report_schedule
 from weft.engine.runners import ViewRunner
 from weft.engine.stats import stats
-from weft.schedule import Layout, ScheduleItem
+from weft.schedule import BoundSchedule, Layout, ScheduleItem, ScheduleTemplate
+from weft.schedule.structural_key import Structure
 from weft.uop import Ops, UOp, sharding_seen
+
+_COMPILED, _NO_LIST = object(), object()
 
 
 def lower_schedule(
@@ -66,6 +70,29 @@ def run_schedule(
             if recorder.is_changing(buffer):
                 buffer.deallocate()
     recorder.add(steps)
+
+
+def run_again(
+    template: ScheduleTemplate, structure: Structure, bound: Callable[[], BoundSchedule]
+) -> BoundSchedule | None:
+    """Run a template that has run before, by its launch list. None: it has none, nothing has run.
+
+    bound: binds the template to memory, without items.
+    """
+    if recording() is not None or sharding_seen() or stats.timing or trace.enabled():
+        return None
+    if template.prepared is None:
+        template.prepared = _COMPILED  # from this first run on
+    elif template.prepared is _COMPILED:
+        template.prepared = launch_list(template, structure) or _NO_LIST
+    launches = template.prepared
+    if launches.__class__ is not LaunchList or settings.DEBUG >= 2:
+        return None
+    filled = bound()
+    if filled.layout.arenas:
+        _count_intermediates(filled.layout)
+    launches.run(filled.memory)
+    return filled
 
 
 def run_steps(steps: Sequence[ExecItem], done: list[ExecItem] | None = None) -> None:

@@ -67,7 +67,7 @@ class BoundSchedule:
     """A schedule with its memory: the items to run, and the replacements of nodes of the graph.
 
     unneeded: by number of the item, memory that no tensor holds and no later item uses; memory in
-    an arena is not listed.
+    an arena is not listed. memory: by its number; BUFFER nodes for that of the graph.
     """
 
     items: list[ScheduleItem]
@@ -75,6 +75,7 @@ class BoundSchedule:
     becomes: dict[UOp, UOp]
     layout: Layout
     unneeded: dict[int, list[Buffer]]
+    memory: list[Buffer | UOp]
 
 
 class _Liveness(NamedTuple):
@@ -100,15 +101,21 @@ class ScheduleTemplate:
     fresh: tuple[NewMemory, ...]
     results: dict[int, Result]
     values: dict[UOp, int]
+    prepared: Any = None
+    """What the engine keeps of a template that it has run."""
     _held: dict[Any, _Liveness] = field(default_factory=dict[Any, _Liveness])
 
     def bind_to(
-        self, structure: Structure, touched: frozenset[int], plan: bool = True
+        self,
+        structure: Structure,
+        touched: frozenset[int],
+        plan: bool = True,
+        with_items: bool = True,
     ) -> BoundSchedule:
         """The schedule over the memory of `structure`.
 
         touched: the places at which the graphs of live tensors enter the structure. plan: whether
-        memory that no tensor will hold shares arenas.
+        memory that no tensor will hold shares arenas. with_items: whether items are made.
         """
         held = self._held.get((touched, plan))
         if held is None:
@@ -119,7 +126,7 @@ class ScheduleTemplate:
         memory = self._buffers(nodes, held.layout)
         items = [
             ScheduleItem.of(step.ast, [_buffer(memory[n]) for n in step.memory], step.metadata)
-            for step in self.steps
+            for step in (self.steps if with_items else ())
         ]
         order = list(structure.places)
         becomes = {
@@ -130,7 +137,7 @@ class ScheduleTemplate:
         for step, number in held.last:
             unneeded.setdefault(step, []).append(_buffer(memory[number]))
         values = self.values | structure.values
-        return BoundSchedule(items, values, becomes, held.layout, unneeded)
+        return BoundSchedule(items, values, becomes, held.layout, unneeded, memory)
 
     # ---- who holds what -------------------------------------------------------------------------
 

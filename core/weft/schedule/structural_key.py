@@ -33,6 +33,7 @@ _WITHOUT_EFFECT = frozenset(
     {
         "DEVICE", "DEBUG", "JIT", "VIZ", "PROCESS_REPLAY", "CACHE_DIR", "CACHE", "DISABLE_PLUGINS",
         "TRACE_PLUGINS", "DEFAULT_FLOAT", "SEED", "SCHEDULE_CACHE", "MEMORY_PLANNER",
+        "TRACING_CACHE",
     }
 )  # fmt: skip
 _settings_now = settings.reader(

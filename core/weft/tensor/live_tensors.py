@@ -276,7 +276,7 @@ def _newly_computed(
 ) -> dict[UOp, tuple[UOp, UOp]]:
     """By new memory through which gradients flow (node computed into it, node that replaces it)."""
     # the output of an executed kernel is new, unless a kernel of this schedule reads it
-    keys = tuple([node for node in becomes if not _is_kernel(node)])
+    keys = tuple([n for n in becomes if not _is_kernel(n) and (finals or n in on_paths)])
     order = UOp(Ops.SINK, src=keys).toposort()
     given = {u for u in order if u.op is Ops.BUFFER}
     first: dict[UOp, UOp] = {}

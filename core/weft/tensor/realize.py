@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from weft.autograd import history, is_checkpoint
 from weft.base import trace
 from weft.base.locks import reentrant_lock
 from weft.base.settings import settings
-from weft.engine import ExecItem, run_schedule
+from weft.engine import ExecItem, run_again, run_schedule
 from weft.engine.capture import recording
 from weft.schedule import (
     ScheduleItem,
@@ -147,8 +148,13 @@ def _compute(pending: Sequence[TensorBase], sink: UOp, order: Mapping[UOp, None]
     if not is_recorded:
         touched |= _saved_for_backward(structure, pending, waiting)
     template = template_for(structure)
-    filled = template.bind_to(structure, touched, plan)
     writes = _writes(structure)
+    if not writes and len(pending) > 1:  # of one tensor, a launch plan is made below
+        bind = partial(template.bind_to, structure, touched, plan, with_items=False)
+        if (ran := run_again(template, structure, bind)) is not None:
+            replace_in_graphs(ran.becomes)
+            return
+    filled = template.bind_to(structure, touched, plan)
     first, node = pending[0], pending[0]._uop
     may_repeat = not writes and not is_recorded and len(pending) == 1
     may_repeat = may_repeat and is_apart(first, waiting)

@@ -45,7 +45,7 @@ METHODS = frozenset(
     "logsigmoid softmax log_softmax softmin logsumexp "
     "layernorm batchnorm normalize norm mean var std cosine_similarity "
     "conv2d conv_transpose2d avg_pool2d max_pool2d unfold interpolate "
-    "scaled_dot_product_attention embedding "
+    "scaled_dot_product_attention "
     "cross_entropy sparse_categorical_crossentropy nll_loss binary_crossentropy "
     "binary_crossentropy_logits binary_cross_entropy mse_loss l1_loss smooth_l1_loss huber_loss "
     "kl_div tril triu cumsum cumprod cummax cummin argmax argmin gather one_hot masked_fill "
@@ -208,7 +208,7 @@ class _Trace:
 
     def node(self, nodes: Sequence[UOp], metas: Sequence[Metadata] | None) -> UOp:
         """The node of the result. metas: the provenance of the nodes by their names."""
-        return self.template.instantiate([*nodes, *self.constants], metas)[-1]
+        return self.template.instantiate([*nodes, *self.constants], metas, replace=True)[-1]
 
 
 def _trace(

@@ -57,21 +57,24 @@ class GraphTemplate:
         ]
         return GraphTemplate(tuple(rows))
 
-    def instantiate(self, operands: Sequence[UOp], provenances: Sequence[Any] | None) -> list[UOp]:
+    def instantiate(
+        self, operands: Sequence[UOp], provenances: Sequence[Any] | None, replace: bool = False
+    ) -> list[UOp]:
         """The operands, and the nodes of all rows over them.
 
-        provenances: what new nodes get as their provenance, by number; None: none.
+        provenances: what new nodes get as their provenance, by number; None: none. replace: nodes
+        that exist get it too.
         """
         values = [*operands]
         append = values.append
         for op, dtype, sources, is_single, arg, shape, device, number in self.rows:
             found = sources(values)
             node = UOp(op, dtype, (found,) if is_single else found, arg)
-            if node.meta is None:
-                if provenances is not None:
-                    _set_meta(node, provenances[number])
-                # known here: an analysis takes ten times as long
+            is_new = node.meta is None
+            if is_new:  # known here: an analysis takes ten times as long
                 _set_shape(node, shape)
                 _set_device(node, device)
+            if provenances is not None and (is_new or replace):
+                _set_meta(node, provenances[number])
             append(node)
         return values

@@ -348,8 +348,9 @@ class Optimizer:
         """What is to be computed before the parameters move: the gradients, and what still waits
         for the old values, in one schedule."""
         found = [*[each for each in gradients if each is not None], *self.buffers]
+        requested = {id(each) for each in found}
+        waiting = [each for each in waiting_tensors() if id(each) not in requested]
         read = {n for each in self.params for n in traversal(each.uop) if n.op is Ops.BUFFER}
-        waiting = waiting_tensors()
         for node in traversal(UOp(Ops.SINK, src=tuple(dict.fromkeys([t.uop for t in waiting])))):
             for source in node.src:
                 if source in read:
