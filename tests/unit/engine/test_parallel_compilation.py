@@ -104,14 +104,25 @@ def test_one_processor_is_reserved_until_a_result_is_awaited():
     compiler, compilations = Compiler(), Compilations(2)
     for number in range(4):
         compilations.start(str(number), compiler, "x", f"k{number}")
-    seen = []
-    threading.Timer(0.05, lambda: seen.append(len(compiler.calls))).start()
-    threading.Timer(0.1, lambda: (seen.append(len(compiler.calls)), compiler.gate.set())).start()
-    while not seen:
-        threading.Event().wait(0.01)
-    assert [compilations.result(str(number)) for number in range(4)] == [b"X"] * 4
+    _until(lambda: len(compiler.calls) == 1)
+    threading.Event().wait(0.05)
+    assert len(compiler.calls) == 1
+    found = []
+    reader = threading.Thread(
+        target=lambda: found.extend([compilations.result(str(number)) for number in range(4)])
+    )
+    reader.start()
+    _until(lambda: len(compiler.calls) == 2)
+    compiler.gate.set()
+    reader.join()
     compilations.end()
-    assert seen == [1, 2]
+    assert found == [b"X"] * 4
+
+
+def _until(condition):
+    """Wait for what another thread does, however busy the machine is."""
+    while not condition():
+        threading.Event().wait(0.01)
 
 
 def test_a_compiler_without_that_is_called_for_each():
