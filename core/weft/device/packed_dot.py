@@ -19,6 +19,8 @@ class PairDot:
     :param dtype_out: of the sum, 32 bits.
     :param lanes: how many lanes it may have at once.
     :param dtype_other: of the second factor where it is another one, of as many bits.
+    :param bits: the most bits of the first factor, where sums of larger products would saturate;
+        None: all of its dtype.
     :raises ArgumentError: if the dtypes have other sizes.
     """
 
@@ -26,6 +28,7 @@ class PairDot:
     dtype_out: DType
     lanes: tuple[int, ...]
     dtype_other: DType | None = None
+    bits: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lanes", tuple(self.lanes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -45,6 +46,8 @@ _PAIR_DOTS = {
     "bfloat16": PairDot(dtypes.bfloat16, dtypes.float32, lanes=(16,)),
     "int16": PairDot(dtypes.int16, dtypes.int32, lanes=(16,)),
     "uint8": PairDot(dtypes.uint8, dtypes.int32, lanes=(4, 8, 16), dtype_other=dtypes.int8),
+    # sums of two products in 16 bits, which saturate: 127 * 127 + 127 * 127 does not
+    "uint7": PairDot(dtypes.uint8, dtypes.int32, lanes=(4, 8, 16), dtype_other=dtypes.int8, bits=7),
 }
 
 
@@ -73,7 +76,7 @@ def describe(toolchain: Toolchain, measured: Mapping[str, float] | None = None) 
             }
         ),
         vector_widths={dtype: access_widths(dtype, facts.vector_bytes) for dtype in known},
-        pair_dots=tuple(_PAIR_DOTS[dtype] for dtype in facts.pairs),
+        pair_dots=_pair_dots(facts),
         vector_bytes=facts.vector_bytes,
         wide_indices=True,
         cache_bytes=last_cache() if facts.flags else 0,
@@ -91,6 +94,16 @@ def describe(toolchain: Toolchain, measured: Mapping[str, float] | None = None) 
         fingerprint=toolchain.fingerprint,
         speed=f"{processor_name()}, {wanted()} of them, {toolchain.arch}",
     )
+
+
+def _pair_dots(facts: Facts) -> tuple[PairDot, ...]:
+    """The packed dot products, at most as wide as a register."""
+    found: list[PairDot] = []
+    for name in facts.pairs:
+        unit = _PAIR_DOTS[name]
+        lanes = tuple(width for width in unit.lanes if 4 * width <= facts.vector_bytes)
+        found.append(replace(unit, lanes=lanes))
+    return tuple(found)
 
 
 def _machine(facts: Facts, measured: Mapping[str, float]) -> MachineModel:

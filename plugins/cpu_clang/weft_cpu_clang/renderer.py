@@ -17,6 +17,7 @@ from weft.plugin import (
     LoopText,
     MaskedLoad,
     Ops,
+    PairDot,
     SourceText,
     UOp,
     VectorStyle,
@@ -25,7 +26,8 @@ from weft.plugin import (
 from weft_cpu_clang import thread_loop
 from weft_cpu_clang.alias_checks import store_heavy_loops
 from weft_cpu_clang.outlining import outline
-from weft_cpu_clang.toolchain import PAIRS, Facts
+from weft_cpu_clang.packed_dots import builtin
+from weft_cpu_clang.toolchain import Facts
 from weft_cpu_clang.unroll_pragmas import UNROLL_FACTOR, outer_loops, tile_loops
 
 _BEFORE = """\
@@ -38,12 +40,25 @@ _UNROLL = f"#pragma clang loop unroll_count({UNROLL_FACTOR})"
 _NO_UNROLL = "#pragma clang loop unroll(disable)"
 _PAGE = 4096
 _AFTER = "#pragma clang attribute pop\n"
+_BYTES, _SHORTS = (f"({t} __attribute__((vector_size({{size}}))))" for t in ("char", "short"))
 _SPELT = {
-    dtypes.bfloat16: "({kind}){name}({2}, (pairs16)({0}), (pairs16)({1}))",
-    dtypes.int16: "({kind}){name}({2}, {0}, {1})",
-    dtypes.uint8: "({kind}){name}({2}, {0}, {1})",
+    "bfloat16": "({kind}){name}({2}, (pairs16)({0}), (pairs16)({1}))",
+    "int16": "({kind}){name}({2}, {0}, {1})",
+    "uint8": "({kind}){name}({2}, {0}, {1})",
+    # products in pairs, and their sums in pairs: each word of the last factor is two ones
+    "uint7": (
+        f"({{2}} + ({{kind}})__builtin_ia32_pmaddwd{{bits}}({{name}}({_BYTES}({{0}}),"
+        f" {_BYTES}({{1}})), {_SHORTS}({{kind}})(65537)))"
+    ),
 }
 _NAMES = {dtypes.bfloat16: "bfloat16", dtypes.int16: "int16", dtypes.uint8: "uint8"}
+# A shift and a mask of bytes as one affine transform would wait for the unit of products.
+_TARGETS = {
+    "bfloat16": "avx512bf16",
+    "int16": "avx512vnni",
+    "uint8": "avx512vnni,no-gfni",
+    "uint7": "no-gfni",
+}
 
 
 def clang_dialect(fused: bool = True, vectors: bool = True) -> CDialect:
@@ -82,12 +97,9 @@ class ClangRenderer(CStyleRenderer):
     def render(self, program: LinearProgram) -> SourceText:
         """See `CStyleRenderer`."""
         text = super().render(program)
-        dots = {u.arg.dtype_in for u in program.uops if u.op is Ops.DOT}
-        targets = ["avx512bf16"] if dtypes.bfloat16 in dots else []
-        targets += ["avx512vnni"] if dots - {dtypes.bfloat16} else []
-        # a shift and a mask of bytes as one affine transform would wait for the unit of products
-        targets += ["no-gfni"] if dtypes.uint8 in dots else []
-        before = _PAIRS if dtypes.bfloat16 in dots else ""
+        names = {_unit_name(u.arg) for u in program.uops if u.op is Ops.DOT}
+        targets = [target for name, target in _TARGETS.items() if name in names]
+        before = _PAIRS if "bfloat16" in names else ""
         if not self.prefetches and not before and _has_streams(program):
             targets.append("prefer-256-bit")
         if not targets:
@@ -163,14 +175,19 @@ class ClangRenderer(CStyleRenderer):
     # ---- instructions ----------------------------------------------------------------------------
 
     def dot(self, call: UOp, sources: tuple[str, ...]) -> str:
-        """One instruction of AVX-512; the sum comes last among the sources, first in it."""
+        """One instruction, or two of products in pairs. The sum is the last source."""
         lanes = call.dtype.count
         kind = f"{'f' if dtypes.is_float(call.dtype.scalar()) else 'i'}32x{lanes}"
-        given = call.arg.dtype_in
+        given = _unit_name(call.arg)
         operands = [*sources, f"({kind})(0)"][:3]
-        _, name, _ = PAIRS[_NAMES[given]]
-        name = name.replace("512", str(32 * lanes))
-        return _SPELT[given].format(*operands, kind=kind, name=name)
+        size = 4 * lanes
+        name = builtin(given, size)
+        return _SPELT[given].format(*operands, kind=kind, name=name, size=size, bits=8 * size)
+
+
+def _unit_name(unit: PairDot) -> str:
+    """The name of a packed dot product in `packed_dots`."""
+    return _NAMES[unit.dtype_in] if unit.bits is None else f"uint{unit.bits}"
 
 
 def _is_threaded(program: LinearProgram) -> bool:

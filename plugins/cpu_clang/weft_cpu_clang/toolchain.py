@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from weft.plugin import CompileError, DeviceUnavailable, DiskCache, let_through
-from weft_cpu_clang import arm_extensions, elf
+from weft_cpu_clang import arm_extensions, elf, packed_dots
 from weft_cpu_clang.levels import NATIVE, check_family, check_runs, chosen_level, level_of
 from weft_cpu_clang.process import PROBE_SECONDS, Begun, Deadline, TimedOut
 
@@ -61,35 +61,6 @@ _PROBE_NARROW = (
 )
 _PROBE_PLAIN = "int f(int a) { return a + 1; }\n"
 
-_ALLOWED = "#pragma clang attribute push(__attribute__((target({target}))), apply_to = function)\n"
-_PROBE_PAIRS = (
-    _ALLOWED + "typedef {sum} s __attribute__((vector_size(64)));\n"
-    "typedef {lane} v __attribute__((vector_size(64)));\n"
-    "s f(s a, v b, v c) {{ return {builtin}(a, b, c); }}\n"
-    "#pragma clang attribute pop\n"
-)
-_DOT_BF16, _DOT_INT16 = "__builtin_ia32_dpbf16ps_512", "__builtin_ia32_vpdpwssd512"
-_DOT_UINT8 = "__builtin_ia32_vpdpbusd512"
-PAIRS = {
-    "bfloat16": (
-        "__AVX512BF16__",
-        _DOT_BF16,
-        _PROBE_PAIRS.format(target='"avx512bf16"', sum="float", lane="__bf16", builtin=_DOT_BF16),
-    ),
-    "int16": (
-        "__AVX512VNNI__",
-        _DOT_INT16,
-        _PROBE_PAIRS.format(target='"avx512vnni"', sum="int", lane="int", builtin=_DOT_INT16),
-    ),
-    "uint8": (
-        "__AVX512VNNI__",
-        _DOT_UINT8,
-        _PROBE_PAIRS.format(target='"avx512vnni"', sum="int", lane="int", builtin=_DOT_UINT8),
-    ),
-}
-"""By dtype of the first factor: the macro of processors that add several products at once, the
-builtin, a probe of it. Of 8 bits the second factor has a sign, and the first has none."""
-
 _SUMS_OF_BYTES = ("AVX512VNNI", "AVXVNNI", "AVXVNNIINT8")
 _CROSS_PAGE = frozenset({"__znver3__", "__znver4__", "__znver5__"})
 """Processors with hardware prefetching across pages: software prefetches make reductions of memory
@@ -105,7 +76,8 @@ class Facts:
     :param bfloat16: ``__bf16`` likewise.
     :param vector_bytes: size of the widest vector registers.
     :param vector_registers: how many of those there are.
-    :param pairs: of which dtypes it adds several products at once: "bfloat16", "int16", "uint8".
+    :param pairs: of which dtypes it adds several products at once: "bfloat16", "int16", "uint8";
+        "uint7" where sums of products of more bits would saturate.
     :param fused: the processor multiplies and adds in one rounding.
     :param flags: for every compilation, after FLAGS.
     :param cross_page_prefetch: hardware prefetching continues beyond a page, so that software
@@ -256,7 +228,7 @@ def _examine(command: tuple[str, ...], link: tuple[str, ...], arch: str = NATIVE
     key = f"{_identity(command)}\n{arch}"
     if key in _hangs:
         raise _hangs[key]
-    kept = DiskCache("cpu_clang_probe", 12)
+    kept = DiskCache("cpu_clang_probe", 13)
     known = kept.get(key)
     facts = _decoded(known) if known else None
     if facts is None:
@@ -353,14 +325,14 @@ def _ask(command: tuple[str, ...], arch: str = NATIVE) -> Facts:
         # The instruction flushes subnormal numbers to zero; the sequence without it is exact.
         flags.append("-mno-avx512bf16")
     # Of a sum of eight products of 8 bits clang 22 gives the first four where it may use these.
-    # Kernels that use the instruction itself allow it (`PAIRS`).
+    # Kernels that use the instruction itself allow it (`packed_dots`).
     flags += [f"-mno-{name.lower()}" for name in _SUMS_OF_BYTES if f"__{name}__" in defined]
     # Each operation rounds; clang would keep chains of them in float32. Not a driver's option.
     halves = ["-Xclang", "-ffloat16-excess-precision=none"]
     bfloats = ["-Xclang", "-fbfloat16-excess-precision=none"]
     size, count = _vectors(defined)
     # the narrower forms are of extensions of their own
-    probes = {d: text for d, (macro, _, text) in PAIRS.items() if size == 64 and macro in defined}
+    probes = packed_dots.probes(size, defined)
     apart = [re.sub(r"\b([fsv])\b", rf"\1_{d}", text) for d, text in probes.items()]
     narrow = {name: _PROBE_NARROW.format(t=name) for name in ("_Float16", "__bf16")}
     bfloat16 = Begun(_has_bfloat16, run, command, [*flags, *bfloats], narrow["__bf16"], defined)
@@ -381,6 +353,9 @@ def _ask(command: tuple[str, ...], arch: str = NATIVE) -> Facts:
     pairs = tuple(
         dtype for dtype, text in probes.items() if all_there or _compiles(run, command, flags, text)
     )
+    text = packed_dots.probe_of_bytes(size, defined)
+    if text and "uint8" not in pairs and _compiles(run, command, flags, text):
+        pairs += ("uint7",)
     fused = bool(defined & {"__FMA__", "__ARM_FEATURE_FMA", "__riscv_zvfh"})
     masked = size == 64 and int(number[1]) >= _MASKED
     halves_work = half, bfloat16.result()

@@ -26,3 +26,8 @@ def test_number_and_dtypes_of_products():
     assert pairs.terms == 2 and pairs.given == (dtypes.int16, dtypes.int16)
     fours = PairDot(dtypes.uint8, dtypes.int32, (16,), dtype_other=dtypes.int8)
     assert fours.terms == 4 and fours.given == (dtypes.uint8, dtypes.int8)
+
+
+def test_a_limit_of_bits_is_part_of_a_unit():
+    seven = PairDot(dtypes.uint8, dtypes.int32, (8,), dtype_other=dtypes.int8, bits=7)
+    assert seven.bits == 7 and seven != PairDot(dtypes.uint8, dtypes.int32, (8,), dtypes.int8)

@@ -69,12 +69,32 @@ def _words_of_four(terms: list[UOp], units: Sequence[PairDot]) -> list[UOp]:
     for groups in (consecutive, [terms[first::many] for first in range(many)]):
         sides = [_word_factors(four, unit) for four in groups]
         if all(sides):
-            return [UOp(Ops.DOT, dtype, both, unit) for both in sides if both is not None]
+            return [one for both in sides if both for one in _dots(both, dtype, unit)]
     return terms
 
 
+def _dots(factors: tuple[UOp, UOp], dtype: DType, unit: PairDot) -> list[UOp]:
+    """The products of two vectors of 8-bit numbers: a DOT, or two of the halves of the first one
+    where it has more bits than the unit takes."""
+    word = dtypes.int.vec(dtype.count)
+    first, other = factors[0], UOp(Ops.BITCAST, word, (factors[1],))
+
+    def dot(numbers: UOp) -> UOp:
+        return UOp(Ops.DOT, dtype, (UOp(Ops.BITCAST, word, (numbers,)), other), unit)
+
+    if unit.bits is None or first.vmax < 1 << unit.bits:
+        return [dot(first)]
+    low = UOp(Ops.AND, first.dtype, (first, first.const_like(15)))
+    high = UOp(Ops.SHR, first.dtype, (first, first.const_like(4)))
+    # the sum so far is added last, so that the shift is on a chain of its own
+    upper = dot(high)
+    upper = UOp(Ops.DOT, dtype, (*upper.src, upper.const_like(0)), unit)
+    return [dot(low), shifted_left(upper, 4)]
+
+
 def _word_factors(terms: Sequence[UOp], unit: PairDot) -> tuple[UOp, UOp] | None:
-    """Both factors of four products as words, in the order of the unit; None without words."""
+    """Both factors of four products as vectors of 8-bit numbers, in the order of the unit; None
+    where they are none."""
     if any(term.op is not Ops.MUL for term in terms):
         return None
     for order in ((0, 1), (1, 0)):
@@ -88,8 +108,7 @@ def _word_factors(terms: Sequence[UOp], unit: PairDot) -> tuple[UOp, UOp] | None
         wide = [interleaved_columns(column) for column in narrow]
         if wide[0] is None or wide[1] is None:
             return None
-        word = dtypes.int.vec(terms[0].dtype.count)
-        return UOp(Ops.BITCAST, word, (wide[0],)), UOp(Ops.BITCAST, word, (wide[1],))
+        return wide[0], wide[1]
     return None
 
 

@@ -60,7 +60,8 @@ def test_products_that_are_added_several_at_once(weft_device, weft_compute):
             one, other = unit.given
             terms = unit.terms
             # what has no sign uses its highest bit: other numbers than with one
-            by = [200 if dtype is dtypes.uint8 else 0 for dtype in unit.given]
+            most = 200 if unit.bits is None else (1 << unit.bits) - 4
+            by = [most if dtype is dtypes.uint8 else 0 for dtype in unit.given]
             low = [truncate(n % 7 - 3 + by[0], one) for n in range(terms * lanes)]
             high = [truncate(n % 5 - 2 + by[1], other) for n in range(terms * lanes)]
             start = [truncate(100 - n, kind) for n in range(lanes)]

@@ -17,6 +17,7 @@ from weft.testing.reference.run import run_program
 from weft.uop import Ops, UOp
 
 FOUR = PairDot(dtypes.uint8, dtypes.int32, (4,), dtype_other=dtypes.int8)
+SEVEN = PairDot(dtypes.uint8, dtypes.int32, (4,), dtype_other=dtypes.int8, bits=7)
 BLOCKS, WORDS, COLUMNS = 4, 4, 8
 
 
@@ -69,6 +70,25 @@ def test_every_product_is_part_of_a_dot(rows):
     run_program(program, (out, *(bytearray(buffer.copy_out()) for buffer in item.inputs)))
     got = np.frombuffer(out, np.float32).reshape(rows, COLUMNS)
     np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-3)
+
+
+@pytest.mark.parametrize("bits", [7, 8])
+@pytest.mark.parametrize("unit", [FOUR, SEVEN])
+def test_a_factor_of_more_bits_than_the_unit_takes_is_two(bits, unit):
+    source = np.random.default_rng(bits)
+    raw = source.integers(0, 1 << bits, (COLUMNS, BLOCKS, 16), dtype=np.uint8)
+    x = source.integers(-128, 128, (BLOCKS, 16), dtype=np.int8)
+    codes = Tensor(raw).realize().reshape(COLUMNS, BLOCKS, WORDS, 4)
+    codes = (codes & ((1 << bits) - 1)).fuse().cast("int32")
+    given = Tensor(x).realize().reshape(1, BLOCKS, WORDS, 4).cast("int32")
+    tensor = (codes * given).sum(3, dtype="int32").cast("float32").sum((1, 2)).fuse()
+    item, program = lowered(tensor, target((unit,)))
+    dots = [node for node in program.uops if node.op is Ops.DOT]
+    assert len(dots) == (1 if unit is FOUR or bits == 7 else 2)
+    out = bytearray(4 * COLUMNS)
+    run_program(program, (out, *(bytearray(buffer.copy_out()) for buffer in item.inputs)))
+    expected = np.einsum("nbk,bk->n", raw.astype(np.int64), x.astype(np.int64))
+    np.testing.assert_array_equal(np.frombuffer(out, np.float32), expected)
 
 
 @pytest.mark.parametrize("dots, step", [((), 1), ((FOUR,), 2)])
