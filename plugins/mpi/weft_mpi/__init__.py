@@ -28,7 +28,7 @@ from weft.plugin import (
 from weft_mpi.comparison import compare
 from weft_mpi.exchange import Exchange
 from weft_mpi.rank_device import RankDevice, canonical, open_rank
-from weft_mpi.rank_memory import LocalMemory, RemoteMemory
+from weft_mpi.rank_memory import LocalMemory, PlannedMemory, RemoteMemory
 
 weft_api = (1, 1)
 
@@ -52,7 +52,10 @@ def weft_open(id: DeviceId) -> Device:
 @hookimpl
 def weft_allocator(device: RankDevice) -> Allocator:
     """The memory of the device below; of other ranks, numbers without memory."""
-    return LocalMemory(device) if device.is_own else RemoteMemory(device)
+    if not device.is_own:
+        return RemoteMemory(device)
+    planned = device.process.planned
+    return LocalMemory(device) if planned is None or not planned.rates else PlannedMemory(device)
 
 
 @hookimpl
@@ -72,7 +75,7 @@ def weft_runner(device: RankDevice, program: CompiledProgram) -> Runner:
     """That of the device below. Kernels of other ranks are not loaded here."""
     runner = device.below.runner(program)
     planned = device.process.planned
-    return runner if planned is None else planned.runner(runner, program.name)
+    return runner if planned is None else planned.runner(runner, program)
 
 
 @hookimpl

@@ -19,9 +19,9 @@ from math import ceil, log2
 
 from weft.plugin import ArgumentError, CollectiveKind
 
-_SIZES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
-_TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-_NUMBER = r"(\d+(?:\.\d+)?)"
+SIZES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+NUMBER = r"(\d+(?:\.\d+)?)"
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,13 @@ class Link:
 
         :raises ArgumentError: if it is spelled otherwise.
         """
-        found = re.fullmatch(rf"{_NUMBER}([KMGT]?)B/s,{_NUMBER}(s|ms|us|ns)", text.strip())
+        found = re.fullmatch(rf"{NUMBER}([KMGT]?)B/s,{NUMBER}(s|ms|us|ns)", text.strip())
         if found is None:
             raise ArgumentError(
                 "a link is a bandwidth and a latency", asked=text, try_="--link 50GB/s,2us"
             )
         size, unit, wait, scale = found.groups()
-        return cls(float(size) * _SIZES[unit], float(wait) * _TIMES[scale])
+        return cls(float(size) * SIZES[unit], float(wait) * TIMES[scale])
 
     def message(self, nbytes: float) -> float:
         """Seconds of one message."""

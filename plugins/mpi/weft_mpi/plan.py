@@ -2,6 +2,7 @@
 
 weft plan --ranks 8 --link 50GB/s,2us train.py
 weft plan --mesh data=4,model=2 --trace plan.json train.py
+weft plan --ranks 8 --link 50GB/s,2us --rates 60TFLOP/s,3TB/s,5us train.py
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from math import prod
 from pathlib import Path
 
 from weft.plugin import ArgumentError
+from weft_mpi.kernel_model import Rates
 from weft_mpi.link_model import Link
 from weft_mpi.planned_rank import PlannedProcess, planned
 
@@ -23,6 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mesh", help="the sizes of its mesh instead, data=4,model=2")
     parser.add_argument("--rank", type=int, default=0, help="the rank that is planned")
     parser.add_argument("--link", default="10GB/s,5us", help="bandwidth and latency of a link")
+    parser.add_argument("--rates", help="operations and bytes per second and seconds of a launch, "
+                        "60TFLOP/s,3TB/s,5us: no kernel of the rank runs")  # fmt: skip
     parser.add_argument("--trace", type=Path, help="write a trace for Perfetto there")
     parser.add_argument("program", help="a program file")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its own arguments")
@@ -30,7 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command; returns the exit code."""
-    process = PlannedProcess(_ranks(options), Link.parse(options.link), options.rank)
+    rates = Rates.parse(options.rates) if options.rates else None
+    process = PlannedProcess(_ranks(options), Link.parse(options.link), options.rank, rates)
     if not 0 <= process.rank < process.size:
         raise ArgumentError(
             "this program has no such rank", asked=f"rank {process.rank} of {process.size}"

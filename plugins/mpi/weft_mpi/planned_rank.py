@@ -1,8 +1,9 @@
 """Planned ranks: one process acts as a rank of many, and exchanges nothing.
 Also: simulation of a distributed program.
 
-The kernels of this rank run and are timed. Exchanges take the time of a link model, and leave the
-values of other ranks zero. The program therefore has to reach its end with other numbers.
+The kernels of this rank run and are timed. With the rates of a device none runs: the time of each
+follows from its estimates, and the rank has no memory. Exchanges take the time of a link model, and
+leave the values of other ranks zero. The program therefore has to reach its end with other numbers.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from weft.plugin import Collective, CollectiveKind, DType, Runner
+from weft.plugin import Collective, CollectiveKind, CompiledProgram, DType, Runner
+from weft_mpi.kernel_model import Rates
 from weft_mpi.link_model import Link, sent_bytes
 
 
@@ -35,11 +37,12 @@ class Step:
 class PlannedProcess:
     """A rank of a program of `size` ranks; the others do not exist.
 
+    :param rates: of the device; None: kernels run and are timed.
     :ivar steps: what it did, in order. memory, peak: bytes that are allocated now, and at most.
     """
 
-    def __init__(self, size: int, link: Link, rank: int = 0) -> None:
-        self.size, self.rank, self.link = size, rank, link
+    def __init__(self, size: int, link: Link, rank: int = 0, rates: Rates | None = None) -> None:
+        self.size, self.rank, self.link, self.rates = size, rank, link, rates
         self.steps: list[Step] = []
         self.memory = self.peak = 0
         self.planned = self
@@ -68,19 +71,36 @@ class PlannedProcess:
 
     def send(self, memory: memoryview, rank: int) -> None:
         """A message to a rank."""
-        self.add(f"send to {rank}", self.link.message(memory.nbytes), memory.nbytes)
+        self.sends(memory.nbytes, rank)
 
     def receive(self, memory: memoryview, rank: int) -> None:
         """A message of a rank: zeros."""
         memory[:] = bytes(memory.nbytes)
-        self.add(f"receive from {rank}", self.link.message(memory.nbytes), 0)
+        self.receives(memory.nbytes, rank)
+
+    def sends(self, nbytes: int, rank: int) -> None:
+        """Note a message to a rank."""
+        self.add(f"send to {rank}", self.link.message(nbytes), nbytes)
+
+    def receives(self, nbytes: int, rank: int) -> None:
+        """Note a message of a rank."""
+        self.add(f"receive from {rank}", self.link.message(nbytes), 0)
 
     def all_digests(self, digest: bytes) -> list[bytes]:
         """All ranks have equal schedules."""
         return [digest]
 
-    def runner(self, below: Runner, name: str) -> Runner:
-        """A runner that waits for each launch, and notes its time."""
+    def runner(self, below: Runner, program: CompiledProgram) -> Runner:
+        """A runner that waits for each launch and notes its time, or notes what the rates say."""
+        name, rates = program.name, self.rates
+        if rates is not None:
+            seconds = rates.seconds(program.estimates)
+
+            def note(handles: Sequence[Any], **how: Any) -> float | None:
+                self.add(name, seconds)
+                return seconds
+
+            return note
 
         def run(handles: Sequence[Any], **how: Any) -> float | None:
             arguments: dict[str, Any] = {**how, "wait": True}
@@ -104,6 +124,9 @@ class PlannedProcess:
         name = f"{collective.kind} of {whole} bytes among {len(ranks)}"
 
         def run(source: memoryview, to: memoryview) -> None:
+            if self.rates is not None:
+                self.add(name, seconds, nbytes)
+                return
             size = min(source.nbytes, to.nbytes - offset)
             to[:] = bytes(to.nbytes)
             to[offset : offset + size] = source[:size]
@@ -121,9 +144,10 @@ class PlannedProcess:
         compute = sum(step.seconds for step in kernels)
         waits = sum(step.seconds for step in exchanges)
         sent = sum(step.nbytes or 0 for step in exchanges)
+        how = "measured here" if self.rates is None else "by their estimates"
         lines = [
             f"rank {self.rank} of {self.size}",
-            f"kernels     {len(kernels):6}  {compute * 1e3:10.3f} ms, measured here",
+            f"kernels     {len(kernels):6}  {compute * 1e3:10.3f} ms, {how}",
             f"exchanges   {len(exchanges):6}  {waits * 1e3:10.3f} ms, by the link model",
             f"total               {(compute + waits) * 1e3:10.3f} ms",
             f"sent                {sent / 1e6:10.3f} MB",

@@ -91,9 +91,41 @@ class RemoteMemory(Allocator[int]):
     def link_copy(self, dst: int, src: Any, source: Device, nbytes: int) -> bool:
         """Send to the other rank what this rank has."""
         assert isinstance(source, RankDevice)
-        if source.is_own:
+        planned = self.device.process.planned
+        if source.is_own and planned is not None and planned.rates is not None:
+            planned.sends(nbytes, self.device.rank)
+        elif source.is_own:
             with staged(source.below.allocator, src, nbytes) as memory:
                 self.device.process.send(memory, self.device.rank)
+        return True
+
+
+class PlannedMemory(RemoteMemory):
+    """The memory of a planned rank whose kernels do not run: numbers without bytes, counted.
+
+    All values that are read from it are zero.
+    """
+
+    def allocate(self, nbytes: int, hints: BufferHints) -> int:
+        """A fresh number."""
+        assert self.device.process.planned is not None
+        self.device.process.planned.allocated(nbytes)
+        return super().allocate(nbytes, hints)
+
+    def free(self, handle: int, nbytes: int) -> None:
+        """Count less."""
+        assert self.device.process.planned is not None
+        self.device.process.planned.allocated(-nbytes)
+
+    def copy_out(self, dst: memoryview, src: int) -> None:
+        """Zeros."""
+        dst[:] = bytes(dst.nbytes)
+
+    def link_copy(self, dst: int, src: Any, source: Device, nbytes: int) -> bool:
+        """Receive from another rank."""
+        assert isinstance(source, RankDevice)
+        if not source.is_own and (planned := self.device.process.planned) is not None:
+            planned.receives(nbytes, source.rank)
         return True
 
 

@@ -38,7 +38,7 @@ def is_enabled() -> bool:
     return os.environ.get("OMPI_MCA_mpi_ft_enable", "0") not in ("0", "false")
 
 
-def is_loss(mpi: Any, error: Exception) -> bool:
+def is_loss(mpi: Any, error: Any) -> bool:
     """Whether a call of MPI failed because a rank has ended, or because another rank saw that."""
     if not isinstance(error, mpi.Exception):
         return False

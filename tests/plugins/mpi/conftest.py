@@ -43,7 +43,7 @@ class Outcome:
 def ranks(tmp_path):
     """Run a program as n ranks. The names `rank`, `size` and `mesh` are defined in it."""
 
-    def run(n, program, fails=False, timeout=120, options=(), **settings):
+    def run(n, program, fails=False, timeout=300, options=(), **settings):
         head = """
             import os, sys
             from weft import Device, P, Tensor, jit, nn

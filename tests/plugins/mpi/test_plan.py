@@ -8,6 +8,8 @@ import textwrap
 
 import pytest
 
+from weft.plugin import Estimates
+
 
 @pytest.fixture(scope="module")
 def link_model():
@@ -62,25 +64,33 @@ PROGRAM = """
 """
 
 
-def plan(tmp_path, ranks, way):
+def plan(tmp_path, ranks, way, *more):
     path = tmp_path / "program.py"
     path.write_text(textwrap.dedent(PROGRAM).format(ranks=ranks, way=way))
     code = (
         "import argparse, sys; from weft_mpi import plan; parser = argparse.ArgumentParser(); "
         "plan.add_arguments(parser); plan.run(parser.parse_args(sys.argv[1:]))"
     )
-    options = ["--ranks", str(ranks), "--link", "1GB/s,10us", "--trace", str(tmp_path / "t.json")]
+    options = [
+        "--ranks",
+        str(ranks),
+        "--link",
+        "1GB/s,10us",
+        "--trace",
+        str(tmp_path / "t.json"),
+        *more,
+    ]
     done = subprocess.run(
         [sys.executable, "-c", code, *options, str(path)],
         env=os.environ | {"WEFT_DEVICE": "REF"}, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
-    return done.stdout, [event for event in events if event["tid"] == "exchanges"]
+    return done.stdout, [event for event in events if event["tid"] == "exchanges"], events
 
 
 def test_a_rank_of_data_parallel_training_reduces_its_gradients(tmp_path):
-    text, exchanges = plan(tmp_path, 8, "DataParallel")
+    text, exchanges, _ = plan(tmp_path, 8, "DataParallel")
     assert "rank 0 of 8" in text and "parameters 4096" in text
     assert [event["name"] for event in exchanges] == ["allreduce of 16384 bytes among 8"] * 2
     seconds = 3 * (10e-6 + 16384 / 1e9)
@@ -89,7 +99,53 @@ def test_a_rank_of_data_parallel_training_reduces_its_gradients(tmp_path):
 
 
 def test_a_rank_of_fsdp_holds_a_part_of_the_parameters(tmp_path):
-    text, exchanges = plan(tmp_path, 8, "FullySharded")
+    text, exchanges, _ = plan(tmp_path, 8, "FullySharded")
     assert "parameters 512" in text
     kinds = [event["name"].split()[0] for event in exchanges]
     assert kinds.count("reduce_scatter") == 2 and "allgather" in kinds
+
+
+def test_the_time_of_a_kernel_is_the_longer_one_of_arithmetic_and_memory():
+    kernel_model = pytest.importorskip("weft_mpi.kernel_model")
+    rates = kernel_model.Rates.parse("60TFLOP/s,3TB/s,2us")
+    assert rates == kernel_model.Rates(60e12, 3e12, 2e-6)
+    assert rates.seconds(Estimates(ops=6 * 10**12, bytes=3)) == pytest.approx(0.100002)
+    assert rates.seconds(Estimates(ops=6, bytes=3 * 10**12)) == pytest.approx(1.000002)
+    with pytest.raises(ValueError, match="rates of a device"):
+        kernel_model.Rates.parse("fast")
+
+
+@pytest.mark.parametrize("way", ["DataParallel", "FullySharded"])
+def test_a_plan_by_estimates_runs_no_kernel(tmp_path, way):
+    """It has the kernels, the exchanges and the memory of a plan that runs them."""
+    measured, exchanges, events = plan(tmp_path, 4, way)
+    estimated, same, others = plan(tmp_path, 4, way, "--rates", "1GFLOP/s,1GB/s,1ms")
+    assert "measured here" in measured and "by their estimates" in estimated
+    assert [each["name"] for each in events] == [each["name"] for each in others]
+    assert [each["dur"] for each in exchanges] == [each["dur"] for each in same]
+    peak = [line for line in measured.splitlines() if "peak memory" in line]
+    assert peak == [line for line in estimated.splitlines() if "peak memory" in line]
+    kernels = [each["dur"] for each in others if each["tid"] == "kernels"]
+    assert kernels and all(1000 < seconds < 2000 for seconds in kernels)
+
+
+MEASURED = """
+    from weft_mpi.exchange import Exchange
+    run, found = Exchange._exchange, []
+
+    def noting(self, source, memory):
+        found.append(f"{self.kind} of {max(self.sizes)} bytes among {len(self.ranks)}")
+        run(self, source, memory)
+
+    Exchange._exchange = noting
+"""
+
+
+@pytest.mark.parametrize("n", [2, 4])
+@pytest.mark.parametrize("way", ["DataParallel", "FullySharded"])
+def test_a_plan_has_the_exchanges_of_the_ranks(ranks, tmp_path, way, n):
+    _, exchanges, _ = plan(tmp_path, n, way, "--rates", "1GFLOP/s,1GB/s,1ms")
+    program = MEASURED + PROGRAM.format(ranks=n, way=way) + "    print('found', *found, sep=';')"
+    outcome = ranks(n, program)
+    planned = ";".join(["found", *(each["name"] for each in exchanges)])
+    assert [line for line in outcome.lines if line.startswith("found")] == [planned] * n
