@@ -142,11 +142,34 @@ def _bounds(conditions: list[UOp]) -> dict[frozenset[tuple[UOp, int]], tuple[int
         else:
             continue
         terms, constant = affine(number)
-        key = frozenset(terms.items())
-        least, most = found.get(key) or _interval(terms)
-        bound -= constant
-        found[key] = (least, min(most, bound)) if upper else (max(least, bound), most)
+        forms = [(terms, bound - constant)]
+        forms += _multiplied(terms, bound - constant, upper)
+        for form, limit in forms:
+            key = frozenset(form.items())
+            least, most = found.get(key) or _interval(form)
+            found[key] = (least, min(most, limit)) if upper else (max(least, limit), most)
     return found
+
+
+def _multiplied(
+    terms: Mapping[UOp, int], bound: int, upper: bool
+) -> list[tuple[dict[UOp, int], int]]:
+    """x + z // d <= b   ->   d x + z <= d b + d - 1, and   x + z // d >= b   ->   d x + z >= d b
+
+    The terms without the quotient and the bound; nothing if there is not one such quotient.
+    """
+    quotients = [u for u, f in terms.items() if u.op is Ops.IDIV and f == 1]
+    if len(quotients) != 1 or quotients[0].src[1].op is not Ops.CONST:
+        return []
+    (quotient,) = quotients
+    number, size = quotient.src[0], quotient.src[1].arg
+    if size < 1 or number.vmin < 0:
+        return []
+    inner, constant = affine(number)
+    found = {u: f * size for u, f in terms.items() if u is not quotient}
+    for term, factor in inner.items():
+        found[term] = found.get(term, 0) + factor
+    return [(found, bound * size + (size - 1 if upper else 0) - constant)]
 
 
 def _interval(terms: Mapping[UOp, int], constant: int = 0) -> tuple[int, int]:

@@ -59,6 +59,29 @@ def test_conditions_that_bound_a_remainder_remove_it(least, most, plain):
 
 
 @pytest.mark.parametrize(
+    ("least", "most", "plain"), [(2, 21, True), (1, 21, False), (2, 22, False), (None, 21, False)]
+)
+def test_conditions_on_a_quotient_bound_the_remainder_of_a_stride(least, most, plain):
+    """(2 x + k + 35) // 38 and % 38, where least <= x + (k + 1) // 2 < most: a window of 7 with
+    stride 2 over 37 elements."""
+    x, k = loop(21, 0), loop(7, 1)
+    place = x + (k + 1) // 2
+    number = x * 2 + k + 35
+    gate = place < most
+    if least is not None:
+        gate = gate & (place < least).alu(Ops.CMPNE, UOp.const(dtypes.bool, True))
+    index = index_of(load(IN, number // 38 * 100 + number % 38, gate))
+    assert (not any(u.op in (Ops.MOD, Ops.IDIV) for u in index.src[1].toposort())) is plain
+    for turns in itertools.product(range(21), range(7)):
+        known = dict(zip((x, k), turns))
+        passes = (least or 0) <= turns[0] + (turns[1] + 1) // 2 < most
+        assert numbers(index.src[2], known) == passes
+        if passes:
+            found = 2 * turns[0] + turns[1] + 35
+            assert numbers(index.src[1], known) == found // 38 * 100 + found % 38
+
+
+@pytest.mark.parametrize(
     ("width", "parts", "size", "bound"),
     [(58, 3, 59, 56), (30, 2, 31, 29), (16, 5, 17, 12), (7, 3, 8, 5)],
 )
