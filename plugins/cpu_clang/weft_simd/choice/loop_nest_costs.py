@@ -49,6 +49,7 @@ class LoopNestCosts:
         self.kernel = kernel
         self.lanes_of: dict[UOp, int] = {}
         self.best_widths: dict[UOp, int] = {}  # of vectors along each loop, until one is split
+        self.vector_accesses: dict[UOp, bool] = {}  # whether vectors along each loop are loaded
         compute = kernel.target.compute
         self.machine = compute.machine
         self.long_chain = thresholds.long_chain(self.machine)

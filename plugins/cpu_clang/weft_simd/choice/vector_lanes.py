@@ -185,14 +185,21 @@ class VectorLanes(LoopNestCosts):
             return width if enough else 0
         wide = 1 << (min(self.lanes, extent).bit_length() - 1)
         if enough and not self.kernel.reduces:
-            is_small = width < thresholds.LEAST_BLOCK_LANES
-            is_vector = self.is_streamed(loop) or (is_small and self.is_block(loop))
-            gains = is_vector and self.may_overlap(loop)
+            gains = self.may_overlap(loop) and self.has_vector_accesses(loop, width)
             faster = thresholds.PROFITABLE * wide * share(extent, wide) > width
             return wide if gains and faster else width
         if wide > 1 and wide * share(extent, wide) > (width if enough else 1):
             return wide
         return width if enough else 0
+
+    def has_vector_accesses(self, lane: UOp, width: int) -> bool:
+        """Whether vectors along a loop are loaded and stored as such, or in small blocks."""
+        found = self.vector_accesses.get(lane)
+        if found is None:
+            is_small = width < thresholds.LEAST_BLOCK_LANES
+            found = self.is_streamed(lane) or (is_small and self.is_block(lane))
+            self.vector_accesses[lane] = found
+        return found
 
     def is_block(self, lane: UOp) -> bool:
         """Whether the kernel only transposes: blocks of vectors along two loops."""
