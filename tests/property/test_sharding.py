@@ -49,7 +49,7 @@ def test_settings_change_no_result(overrides, data):
     run(Drawn(data.draw), EVERYTHING, FOUR[:3], **overrides)
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", range(examples(15)))
 def test_programs_of_seeds(seed):
     """The same programs on every machine: hypothesis' own are new on each run."""
     devices = FOUR[: 2 + seed % 3]
