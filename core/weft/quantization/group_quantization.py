@@ -1,5 +1,5 @@
 """Group quantisation: small integers with a scale for each group of inputs, as files hold them.
-Also: int4 per group (GPTQ, AWQ), int8 per channel.
+Also: GPTQ weights, AWQ weights, int8 per channel.
 
 in:  words of 32 bits that hold eight codes of 4 bits, scales, zero points; or int8 and scales
 out: the values as an expression that is computed where it is read
