@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weft.base.deferred_dataclass import dataclass
-from weft.base.dtype import DType
+from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError
 
 
@@ -45,6 +45,11 @@ class PairDot:
     def given(self) -> tuple[DType, DType]:
         """The dtypes of the two factors."""
         return self.dtype_in, self.dtype_in if self.dtype_other is None else self.dtype_other
+
+    @property
+    def has_unsigned_bytes(self) -> bool:
+        """Whether the first factor is any number of 8 bits without a sign."""
+        return self.dtype_in is dtypes.uint8 and self.bits is None
 
     @property
     def terms(self) -> int:

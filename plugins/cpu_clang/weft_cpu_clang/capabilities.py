@@ -48,6 +48,7 @@ _PAIR_DOTS = {
     "uint8": PairDot(dtypes.uint8, dtypes.int32, lanes=(4, 8, 16), dtype_other=dtypes.int8),
     # sums of two products in 16 bits, which saturate: 127 * 127 + 127 * 127 does not
     "uint7": PairDot(dtypes.uint8, dtypes.int32, lanes=(4, 8, 16), dtype_other=dtypes.int8, bits=7),
+    "int8": PairDot(dtypes.int8, dtypes.int32, lanes=(4,)),
 }
 
 

@@ -1,10 +1,11 @@
-"""Packed dot products of x86-64: builtins of clang, and probes of what a compiler has.
+"""Packed dot products of a processor: builtins of clang, and probes of what a compiler has.
 
 AVX-512 VNNI adds four products of 8 bits at once. Without it, products of 8 bits are added in
 pairs to 16 bits, and these in pairs to 32. The sums of 16 bits saturate, so the first factor has at
-most 7 bits.
+most 7 bits. SDOT of aarch64 has two signed factors.
 
-Source: Intel 64 and IA-32 Architectures Software Developer's Manual, VPDPBUSD and PMADDUBSW.
+Source: Intel 64 and IA-32 Architectures Software Developer's Manual, VPDPBUSD and PMADDUBSW; Arm
+Architecture Reference Manual, SDOT.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ BUILTINS = {
     "int16": "__builtin_ia32_vpdpwssd512",
     "uint8": "__builtin_ia32_vpdpbusd512",
     "uint7": "__builtin_ia32_pmaddubsw512",
+    "int8": "__builtin_neon_vdotq_s32",
 }
-"""Builtins of packed dot products, for vectors of 512 bits. The last one adds products in pairs."""
+"""Builtins of packed dot products, those of x86-64 for vectors of 512 bits. PMADDUBSW adds products
+in pairs."""
 PAIRS = {
     name: (f"__{target.upper()}__", _PROBE_PAIRS.format(
         target=f'"{target}"', sum=total, lane=lane, builtin=BUILTINS[name]
@@ -44,6 +47,11 @@ _PROBE_BYTES = (
     "typedef int s __attribute__((vector_size({size})));\n"
     "s f(b x, b y, w z) {{ return __builtin_ia32_pmaddwd{bits}({builtin}(x, y), z); }}\n"
 )
+_PROBE_NEON = (
+    "typedef signed char b __attribute__((neon_vector_type(16)));\n"
+    "typedef int v __attribute__((ext_vector_type(4)));\n"
+    "v f(v x, v y, v s) { return (v)__builtin_neon_vdotq_s32((b)s, (b)x, (b)y, 34); }\n"
+)
 
 
 def builtin(name: str, size: int) -> str:
@@ -57,6 +65,8 @@ def probes(size: int, defined: Set[str]) -> dict[str, str]:
     size: of the widest registers in bytes. defined: the macros of the processor. The narrower forms
     are of extensions of their own.
     """
+    if "__ARM_FEATURE_DOTPROD" in defined:
+        return {"int8": _PROBE_NEON}
     return {d: text for d, (macro, text) in PAIRS.items() if size == 64 and macro in defined}
 
 

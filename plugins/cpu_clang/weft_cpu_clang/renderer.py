@@ -41,6 +41,7 @@ _NO_UNROLL = "#pragma clang loop unroll(disable)"
 _PAGE = 4096
 _AFTER = "#pragma clang attribute pop\n"
 _BYTES, _SHORTS = (f"({t} __attribute__((vector_size({{size}}))))" for t in ("char", "short"))
+_NEON = "(signed char __attribute__((neon_vector_type(16))))"
 _SPELT = {
     "bfloat16": "({kind}){name}({2}, (pairs16)({0}), (pairs16)({1}))",
     "int16": "({kind}){name}({2}, {0}, {1})",
@@ -50,8 +51,11 @@ _SPELT = {
         f"({{2}} + ({{kind}})__builtin_ia32_pmaddwd{{bits}}({{name}}({_BYTES}({{0}}),"
         f" {_BYTES}({{1}})), {_SHORTS}({{kind}})(65537)))"
     ),
+    "int8": f"({{kind}}){{name}}({_NEON}({{2}}), {_NEON}({{0}}), {_NEON}({{1}}), 34)",
 }
-_NAMES = {dtypes.bfloat16: "bfloat16", dtypes.int16: "int16", dtypes.uint8: "uint8"}
+_NAMES = {
+    dtypes.bfloat16: "bfloat16", dtypes.int16: "int16", dtypes.uint8: "uint8", dtypes.int8: "int8",
+}  # fmt: skip
 # A shift and a mask of bytes as one affine transform would wait for the unit of products.
 _TARGETS = {
     "bfloat16": "avx512bf16",

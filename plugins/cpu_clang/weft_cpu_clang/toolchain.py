@@ -76,7 +76,7 @@ class Facts:
     :param bfloat16: ``__bf16`` likewise.
     :param vector_bytes: size of the widest vector registers.
     :param vector_registers: how many of those there are.
-    :param pairs: of which dtypes it adds several products at once: "bfloat16", "int16", "uint8";
+    :param pairs: of which dtypes it adds several products at once, names of `packed_dots`:
         "uint7" where sums of products of more bits would saturate.
     :param fused: the processor multiplies and adds in one rounding.
     :param flags: for every compilation, after FLAGS.

@@ -8,10 +8,11 @@ import sys
 
 import pytest
 
-from weft.plugin import CompileError, DeviceUnavailable
+from weft.plugin import CompileError, DeviceUnavailable, Ops, PairDot, UOp, dtypes
 from weft_cpu_clang import packed_dots, toolchain
 from weft_cpu_clang.capabilities import describe
 from weft_cpu_clang.levels import LEVELS, NATIVE, VARIABLE
+from weft_cpu_clang.renderer import ClangRenderer, clang_dialect
 
 PROGRAM = """
 import sys
@@ -71,3 +72,20 @@ def test_probes():
     assert "pmaddubsw512" in packed_dots.probe_of_bytes(64, vnni)
     assert "pmaddubsw256" in packed_dots.probe_of_bytes(32, vnni)
     assert packed_dots.probe_of_bytes(16, vnni) == ""
+    assert set(packed_dots.probes(16, {"__ARM_FEATURE_DOTPROD"})) == {"int8"}
+
+
+@pytest.mark.parametrize(
+    ("unit", "expected"),
+    [
+        (PairDot(dtypes.uint8, dtypes.int32, (8,), dtypes.int8), "__builtin_ia32_vpdpbusd256(c, a"),
+        (PairDot(dtypes.uint8, dtypes.int32, (8,), dtypes.int8, 7), "__builtin_ia32_pmaddubsw256("),
+        (PairDot(dtypes.int8, dtypes.int32, (4,)), "__builtin_neon_vdotq_s32("),
+    ],
+)
+def test_the_text_of_a_packed_dot_product(unit, expected):
+    words = UOp(Ops.NOOP, dtypes.int.vec(unit.lanes[0]))
+    call = UOp(Ops.DOT, words.dtype, (words, words, words), unit)
+    text = ClangRenderer(clang_dialect()).dot(call, ("a", "b", "c"))
+    assert expected in text
+    assert all(name in text for name in "abc")

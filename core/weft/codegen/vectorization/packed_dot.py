@@ -82,7 +82,9 @@ def _dots(factors: tuple[UOp, UOp], dtype: DType, unit: PairDot) -> list[UOp]:
     def dot(numbers: UOp) -> UOp:
         return UOp(Ops.DOT, dtype, (UOp(Ops.BITCAST, word, (numbers,)), other), unit)
 
-    if unit.bits is None or first.vmax < 1 << unit.bits:
+    signed = unit.given[0] is dtypes.int8 and _scalar(first) is dtypes.uint8
+    bits = 7 if signed else unit.bits
+    if bits is None or first.vmax < 1 << bits:
         return [dot(first)]
     low = UOp(Ops.AND, first.dtype, (first, first.const_like(15)))
     high = UOp(Ops.SHR, first.dtype, (first, first.const_like(4)))
@@ -103,13 +105,20 @@ def _word_factors(terms: Sequence[UOp], unit: PairDot) -> tuple[UOp, UOp] | None
             continue
         narrow = [[factor.src[0] for factor in column] for column in factors]
         given = zip(narrow, unit.given)
-        if any(_scalar(one) is not dtype for column, dtype in given for one in column):
+        if not all(_is_taken(one, dtype) for column, dtype in given for one in column):
             continue
         wide = [interleaved_columns(column) for column in narrow]
         if wide[0] is None or wide[1] is None:
             return None
-        return wide[0], wide[1]
+        if _scalar(wide[1]) is dtypes.uint8 and _scalar(wide[0]) is dtypes.int8:
+            return wide[1], wide[0]
+        return (wide[0], wide[1]) if _scalar(wide[1]) is unit.given[1] else None
     return None
+
+
+def _is_taken(number: UOp, dtype: DType) -> bool:
+    """Whether numbers of a dtype, or their halves, are factors of a unit for `dtype`."""
+    return _scalar(number) is dtype or (dtype is dtypes.int8 and _scalar(number) is dtypes.uint8)
 
 
 def interleaved_columns(columns: Sequence[UOp]) -> UOp | None:

@@ -140,8 +140,7 @@ def _are_summed_in_integers(*sources: Source) -> bool:
     device = sources[0].codes.device
     compute = registry.capabilities(device).compute if isinstance(device, str) else None
     return compute is not None and any(
-        unit.terms == _WORD and unit.dtype_out is dtypes.int32 and unit.bits is None
-        for unit in compute.pair_dots
+        unit.has_unsigned_bytes and unit.dtype_out is dtypes.int32 for unit in compute.pair_dots
     )
 
 

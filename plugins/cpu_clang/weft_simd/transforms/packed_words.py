@@ -67,7 +67,11 @@ def run(sink: UOp, target: Target) -> UOp:
     if len(reduces) != 1 or any(node.op is Ops.FILL for node in nodes):
         return sink
     lanes = compute.vector_bytes // 4
-    units = [unit for unit in compute.pair_dots if lanes in unit.lanes and unit.bits is None]
+    units = [
+        unit
+        for unit in compute.pair_dots
+        if lanes in unit.lanes and (unit.terms == 2 or unit.has_unsigned_bytes)
+    ]
     for unit in sorted(units, key=lambda one: -one.terms):
         product = _product(reduces[0], unit)
         if product is not None and _is_profitable(product, nodes, lanes):

@@ -18,6 +18,7 @@ from weft.uop import Ops, UOp
 
 FOUR = PairDot(dtypes.uint8, dtypes.int32, (4,), dtype_other=dtypes.int8)
 SEVEN = PairDot(dtypes.uint8, dtypes.int32, (4,), dtype_other=dtypes.int8, bits=7)
+SIGNED = PairDot(dtypes.int8, dtypes.int32, (4,))
 BLOCKS, WORDS, COLUMNS = 4, 4, 8
 
 
@@ -73,7 +74,7 @@ def test_every_product_is_part_of_a_dot(rows):
 
 
 @pytest.mark.parametrize("bits", [7, 8])
-@pytest.mark.parametrize("unit", [FOUR, SEVEN])
+@pytest.mark.parametrize("unit", [FOUR, SEVEN, SIGNED])
 def test_a_factor_of_more_bits_than_the_unit_takes_is_two(bits, unit):
     source = np.random.default_rng(bits)
     raw = source.integers(0, 1 << bits, (COLUMNS, BLOCKS, 16), dtype=np.uint8)
