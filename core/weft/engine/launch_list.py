@@ -25,6 +25,8 @@ from weft.schedule import ScheduleTemplate
 from weft.schedule.structural_key import Structure
 from weft.uop import Ops, UOp
 
+_Launch = tuple[KernelRunner, tuple[int, ...], dict[str, Any]]
+
 
 @dataclass(frozen=True, slots=True)
 class LaunchList:
@@ -35,7 +37,7 @@ class LaunchList:
     :ivar ops, nbytes: for the statistics.
     """
 
-    launches: tuple[tuple[KernelRunner, tuple[int, ...], dict[str, Any]], ...]
+    launches: tuple[_Launch, ...]
     devices: tuple[OpenDevice, ...]
     ops: int
     nbytes: int
@@ -47,7 +49,7 @@ class LaunchList:
         """
         handles: list[Any] = [None] * len(memory)
         for kernel, numbers, arguments in self.launches:
-            taken = []
+            taken: list[Any] = []
             for number in numbers:
                 handle = handles[number]
                 if handle is None:
@@ -73,7 +75,7 @@ def launch_list(template: ScheduleTemplate, structure: Structure) -> LaunchList 
     kernels with variables."""
     if structure.values or template.values:
         return None
-    launches = []
+    launches: list[_Launch] = []
     ops = nbytes = 0
     for step in template.steps:
         if step.ast.op is not Ops.SINK:
@@ -82,7 +84,7 @@ def launch_list(template: ScheduleTemplate, structure: Structure) -> LaunchList 
         if any(variable not in values for variable in kernel.variables):
             return None
         program = kernel.p.program
-        arguments = {
+        arguments: dict[str, Any] = {
             "global_size": concrete(program.global_size, values),
             "local_size": concrete(program.local_size, values),
             "values": [values[variable] for variable in kernel.variables],

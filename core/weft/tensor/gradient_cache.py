@@ -80,7 +80,7 @@ def cached_gradient(
     if found is None:
         return gradient(root, targets, upstream, ends, hooks)
     key, nodes = found
-    template = _templates.get(key)
+    template: Any = _templates.get(key)
     if template.__class__ is _Gradients and _read_enabled() != 2:
         made: list[UOp | None] = uncollected(template.instantiate, nodes)
         return made

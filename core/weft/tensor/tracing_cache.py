@@ -95,7 +95,7 @@ def traced_once(function: Callable[P, R]) -> Callable[P, R]:
         key = _signature(args, kwargs, nodes)
         if key is None:
             return plain(*args, **kwargs)
-        trace = table.get(key)
+        trace: Any = table.get(key)
         if trace.__class__ is _Trace:
             made = trace.instantiate(nodes)
             if _read_enabled() == 2:
