@@ -29,7 +29,7 @@ from weft.base.collector import uncollected
 from weft.base.provenance import Metadata
 from weft.base.settings import settings
 from weft.schedule.structural_key import is_plain, traversal
-from weft.tensor.tracing_cache import not_equal
+from weft.tensor.tracing_cache import not_equal, settings_number
 from weft.uop import GraphTemplate, Ops, UOp, sharding_seen
 
 _MOST_TEMPLATES = 64
@@ -127,7 +127,7 @@ def _structure(
         places[node] = len(rows)
         rows.append(row)
     stops = tuple([node in ends for node in targets])
-    return (tuple(rows), stops, settings.stamp()), list(places)
+    return (tuple(rows), stops, settings_number()), list(places)
 
 
 def _has_history(memory: UOp) -> bool:

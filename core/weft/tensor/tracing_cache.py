@@ -21,6 +21,7 @@ tracing" (SysML 2018), and the caches of traces in JAX.
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -55,6 +56,7 @@ METHODS = frozenset(
 
 _MOST_TRACES = 256
 _MOST_NODES = 4096
+_MOST_STAMPS, _MOST_VALUES = 64, 1024
 _PLAIN = frozenset({int, bool, str, type(None)})
 _SCALARS = frozenset({Ops.CONST, Ops.DEFINE_VAR, Ops.BIND})
 _SEEN = object()
@@ -63,6 +65,10 @@ _operand_classes: set[type] = set()
 
 _read_tracing, _read_checking = settings.getter("TRACEMETA"), settings.getter("CHECK")
 _read_enabled = settings.getter("TRACING_CACHE")
+_read_all = settings.reader(*(row.name for row in settings.table() if row.name != "SEED"))
+_new_number = itertools.count()
+_numbers_of_stamps: dict[object, int] = {}
+_numbers_of_values: dict[tuple[Any, ...], int] = {}
 
 
 def with_tracing_cache(cls: _Class) -> _Class:
@@ -154,7 +160,25 @@ def _signature(
         return None
     if len(nodes) > 1:
         found.append(tuple([nodes.index(node) for node in nodes]))
-    return (settings.stamp(), grad_enabled(), _tensor_class.training, *found)
+    return (settings_number(), grad_enabled(), _tensor_class.training, *found)
+
+
+def settings_number() -> int:
+    """A number that is equal whenever all settings have equal values. A with-block has a new stamp
+    each time that it is entered, but the values that it had before."""
+    stamp = settings.stamp()
+    number = _numbers_of_stamps.get(stamp)
+    if number is None:
+        if len(_numbers_of_stamps) >= _MOST_STAMPS:
+            _numbers_of_stamps.clear()
+        if len(_numbers_of_values) >= _MOST_VALUES:
+            _numbers_of_values.clear()
+        values = tuple(_read_all())
+        number = _numbers_of_values.get(values)
+        if number is None:
+            number = _numbers_of_values[values] = next(_new_number)
+        _numbers_of_stamps[stamp] = number
+    return number
 
 
 def _described(value: Any, nodes: list[UOp]) -> Any:

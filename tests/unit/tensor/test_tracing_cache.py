@@ -144,6 +144,13 @@ def test_settings_are_part_of_a_signature():
             assert (x @ y).dtype is weft.dtypes.bfloat16
 
 
+def test_a_block_that_is_entered_again_has_the_same_signature(instantiated):
+    for _ in range(CALLS):
+        with weft.autocast(dtype="bfloat16"):
+            assert (number(0, 3, 4) @ number(1, 4, 2)).dtype is weft.dtypes.bfloat16
+    assert instantiated
+
+
 def test_functions_that_look_at_the_graph_are_recorded_at_each_call(instantiated):
     @traced_once
     def unmoved(x):
