@@ -49,6 +49,10 @@ def _command(commands: Any, name: str, summary: str) -> argparse.ArgumentParser:
     parser.add_argument("--device", help="the device, in the place of WEFT_DEVICE")
     parser.add_argument("--dtype", choices=_FLOATS, help="of the weights in memory")
     parser.add_argument(
+        "--cache-format", choices=("float32", "q8"), default="float32",
+        help="of keys and values: q8 is int8 with a scale for each 32 numbers",
+    )  # fmt: skip
+    parser.add_argument(
         "--activations", choices=("int8", "float32"), default="int8",
         help="what quantised weights are multiplied by: float32 is exact and slower",
     )  # fmt: skip
@@ -76,7 +80,10 @@ def run(arguments: argparse.Namespace) -> int:
     from weft_llm.model import load
 
     kind = None if arguments.dtype is None else getattr(dtypes, arguments.dtype)
-    model = load(arguments.model, arguments.context, arguments.device, kind, arguments.activations)
+    model = load(
+        arguments.model, arguments.context, arguments.device, kind, arguments.activations,
+        arguments.cache_format,
+    )  # fmt: skip
     actions: dict[str, Callable[[Any, argparse.Namespace], int]] = {
         "chat": _chat, "run": _run, "bench": _bench, "serve": _serve,
     }  # fmt: skip

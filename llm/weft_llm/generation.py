@@ -28,16 +28,16 @@ class Decoder:
     and replayed for all positions. Weights that are replaced after the first call are not seen.
     """
 
-    def __init__(self, network: Network, capacity: int) -> None:
+    def __init__(self, network: Network, capacity: int, cache_format: str = "float32") -> None:
         self.capacity = capacity
         rounded = -(-capacity // CHUNKS[-1]) * CHUNKS[-1] + CHUNKS[0]  # room for padding
-        self.cache = ContiguousCache(network.config, rounded)
+        self.cache = ContiguousCache(network.config, rounded, cache_format)
         self.tokens: list[int] = []  # those whose keys and values are in the cache
         self._start = Variable("start", 0, rounded - CHUNKS[0])
         self._vocabulary = network.config.vocab_size
         self._step = RecordedStep(
-            _step_of(network, self.cache), [*tensors_of(network), *self.cache.layers],
-            f"contiguous {description_of(network)}",
+            _step_of(network, self.cache), [*tensors_of(network), *self.cache.tensors],
+            f"contiguous {cache_format} {description_of(network)}",
         )  # fmt: skip
         self._likeliest: Buffer | None = None
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from weft import Tensor, UOp, dtypes
 from weft_llm.attention import AttentionPattern, allowed, grouped_attention
+from weft_llm.cache_rows import rows_of_layers
 from weft_llm.configuration import Config
 
 
@@ -38,11 +39,10 @@ class WholeSequence:
 class ContiguousCache:
     """Keys and values of one sequence, of up to `capacity` tokens."""
 
-    def __init__(self, config: Config, capacity: int) -> None:
-        size = (capacity, 2, config.num_key_value_heads, config.head_dim)
+    def __init__(self, config: Config, capacity: int, cache_format: str = "float32") -> None:
         self.capacity = capacity
-        self.layers = [Tensor.zeros(*size).contiguous() for _ in range(config.num_hidden_layers)]
-        Tensor.realize(*self.layers)
+        self.layers = rows_of_layers(config, capacity, cache_format)
+        self.tensors = [each for rows in self.layers for each in rows.tensors]
 
     def at(self, start: UOp | int, length: int) -> CachePosition:
         """The context of `length` tokens from `start` on, a number or a bound Variable."""
@@ -62,8 +62,8 @@ class CachePosition:
     ) -> Tensor:
         """See `Context`."""
         stored, end = self.cache.layers[layer], self.start + self.length
-        stored[self.start : end] = key.stack(value)[:, 0].permute(2, 0, 1, 3)
-        found = stored[:end].permute(1, 2, 0, 3).unsqueeze(1)
+        stored.write(self.start, end, key.stack(value)[:, 0].permute(2, 0, 1, 3))
+        found = stored.read(lambda x: x[:end]).permute(1, 2, 0, 3).unsqueeze(1)
         key, value = found[0], found[1]
         mask = None
         if self.length > 1 or pattern.window is not None:
@@ -75,11 +75,12 @@ class CachePosition:
 class PagedCache:
     """Keys and values of many sequences in pages of `page_size` tokens; page 0 is for padding."""
 
-    def __init__(self, config: Config, pages: int, page_size: int) -> None:
-        size = (pages * page_size, 2, config.num_key_value_heads, config.head_dim)
+    def __init__(
+        self, config: Config, pages: int, page_size: int, cache_format: str = "float32"
+    ) -> None:
         self.pages, self.page_size = pages, page_size
-        self.layers = [Tensor.zeros(*size).contiguous() for _ in range(config.num_hidden_layers)]
-        Tensor.realize(*self.layers)
+        self.layers = rows_of_layers(config, pages * page_size, cache_format)
+        self.tensors = [each for rows in self.layers for each in rows.tensors]
 
 
 class PagedContext:
@@ -105,10 +106,11 @@ class PagedContext:
         new = key.stack(value, dim=2).permute(0, 3, 2, 1, 4).reshape(-1, 2, heads, features)
         run = batch * length // len(self.runs)
         for number, start in enumerate(self.runs):
-            stored[start : start + run] = new[number * run : (number + 1) * run]
+            stored.write(start, start + run, new[number * run : (number + 1) * run])
         count = self.tables.shape[1] * size
-        found = stored.reshape(self.cache.pages, size, 2, heads, features)[self.tables]
-        found = found.reshape(batch, count, 2, heads, features)
+        found = stored.read(
+            lambda x: x.reshape(self.cache.pages, size, *x.shape[1:])[self.tables]
+        ).reshape(batch, count, 2, heads, features)
         keys = Tensor.arange(self.cache.pages * size, dtype=dtypes.int32)[:count]
         mask = allowed(self.positions, keys, pattern)
         key, value = found[:, :, 0].transpose(1, 2), found[:, :, 1].transpose(1, 2)

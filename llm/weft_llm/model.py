@@ -10,6 +10,7 @@ import numpy as np
 
 from weft import Tensor, dtypes
 from weft.base.errors import ArgumentError, UnknownChoice
+from weft_llm.cache_rows import CACHE_FORMATS
 from weft_llm.chat_template import CHATML, ChatTemplate
 from weft_llm.generation import (
     Answer,
@@ -41,11 +42,16 @@ class LanguageModel:
     """
 
     def __init__(
-        self, network: Network, tokenizer: Tokenizer, template: ChatTemplate, context: int
+        self,
+        network: Network,
+        tokenizer: Tokenizer,
+        template: ChatTemplate,
+        context: int,
+        cache_format: str = "float32",
     ) -> None:
         self.network, self.tokenizer, self.template = network, tokenizer, template
         self.config = network.config
-        self.context = context
+        self.context, self.cache_format = context, cache_format
         self._decoder: Decoder | None = None
 
     @property
@@ -53,7 +59,7 @@ class LanguageModel:
         """The decoder of `generate` and `stream`; its cache is made when it is first used."""
         if self._decoder is None:
             self.check_generates()
-            self._decoder = Decoder(self.network, self.context)
+            self._decoder = Decoder(self.network, self.context, self.cache_format)
         return self._decoder
 
     @property
@@ -141,21 +147,19 @@ def load(
     device: str | None = None,
     dtype: Any = None,
     activations: str = "int8",
+    cache_format: str = "float32",
 ) -> LanguageModel:
     """Load a GGUF file, or a folder with config.json, safetensors and tokenizer.json.
 
     context: the most tokens of prompt and answer together, 4096 or the model's length without it.
     dtype: of weights in memory, that of the file without it. activations: "int8" rounds what
     quantised weights are multiplied by while tokens are generated, for each 32 numbers; "float32"
-    rounds nothing and is slower. Prompts are computed without rounding. Raises FileError where
-    files cannot be read, FormatError where they are damaged, UnknownChoice for other families.
+    rounds nothing and is slower. Prompts are computed without rounding. cache_format: of keys and
+    values, "float32", or "q8", int8 with a scale for each 32 numbers. Raises FileError where files
+    cannot be read, FormatError where they are damaged, UnknownChoice for other families.
     """
-    if activations not in ACTIVATIONS:
-        raise UnknownChoice(
-            "there are no such activations",
-            asked=f"activations={activations!r}",
-            try_=" or ".join(repr(each) for each in ACTIVATIONS),
-        )
+    _check_choice("activations", activations, ACTIVATIONS)
+    _check_choice("cache_format", cache_format, CACHE_FORMATS)
     source = open_source(path, device)
     tokenizer = load_tokenizer(source)
     network = load_network(source, dtype, rounds=activations == "int8")
@@ -166,7 +170,17 @@ def load(
             because=f"the model was made for 1 to {longest} tokens",
         )  # fmt: skip
     wanted = min(longest, _DEFAULT_CONTEXT) if context is None else context
-    return LanguageModel(network, tokenizer, load_template(source, tokenizer), wanted)
+    template = load_template(source, tokenizer)
+    return LanguageModel(network, tokenizer, template, wanted, cache_format)
+
+
+def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise UnknownChoice(
+            f"there is no such {name}",
+            asked=f"{name}={value!r}",
+            try_=" or ".join(repr(each) for each in choices),
+        )
 
 
 def load_tokenizer(source: Source) -> Tokenizer:

@@ -33,6 +33,17 @@ def test_tokens_are_those_without_a_cache(small_model, length):
     assert found == greedy_tokens(small_model, prompt, 6)
 
 
+@pytest.mark.parametrize("lengths", [[5, 1, 1], [40, 1]])
+def test_a_cache_in_int8_is_near_one_in_float32(small_model, lengths):
+    exact, rounded = (Decoder(small_model.network, 128, each) for each in ("float32", "q8"))
+    for length in lengths:
+        tokens = [(7 * n) % 50 for n in range(length)]
+        expected = exact.extend(tokens).numpy()
+        np.testing.assert_allclose(rounded.extend(tokens).numpy(), expected, atol=0.2)
+    sizes = [sum(t.nbytes() for t in each.cache.tensors) for each in (exact, rounded)]
+    assert sizes[1] < 0.4 * sizes[0]  # heads of 8 numbers have blocks of 8
+
+
 def test_likeliest_token(small_model):
     decoder = Decoder(small_model.network, 128)
     for tokens in ([1, 2, 3], [4], [5]):

@@ -37,7 +37,9 @@ class Scheduler:
         pages = max(-(-(cache_tokens or 2 * model.context) // PAGE), longest) + 1
         self.parallel, self.queue, self.metrics = parallel, queue, metrics
         self.table = PageTable(pages, PAGE)
-        self._make_steps = lambda: Steps(model.network, pages, longest, parallel)
+        self._make_steps = lambda: Steps(
+            model.network, pages, longest, parallel, model.cache_format
+        )  # fmt: skip
         self.waiting: deque[Sequence] = deque()
         self.running: list[Sequence] = []
         self._jobs: deque[tuple[Callable[[], Any], Future[Any]]] = deque()

@@ -37,18 +37,21 @@ class Scores(NamedTuple):
 class Steps:
     """The computation of a server: one network and its cache."""
 
-    def __init__(self, network: Network, pages: int, longest: int, parallel: int) -> None:
+    def __init__(
+        self, network: Network, pages: int, longest: int, parallel: int,
+        cache_format: str = "float32",
+    ) -> None:  # fmt: skip
         """longest: most pages of one sequence. parallel: most sequences of one step."""
         self.vocabulary = network.config.vocab_size
-        self.cache = PagedCache(network.config, pages, PAGE)
+        self.cache = PagedCache(network.config, pages, PAGE, cache_format)
         self.longest = longest
         self.sizes = sorted({n for n in (1, 4, 16, 64) if n < parallel} | {parallel})
         most = max(parallel, CHUNK_PAGES[0])
         self._slots = [Variable(f"slot{n}", 0, (pages - 1) * PAGE) for n in range(most)]
         self._rows = [Variable(f"row{n}", 0, pages * PAGE - 1) for n in range(parallel)]
         self._pages = Variable("pages", 1, longest)
-        state = [*tensors_of(network), *self.cache.layers]
-        made = description_of(network)
+        state = [*tensors_of(network), *self.cache.tensors]
+        made = f"{cache_format} {description_of(network)}"
         self._prefill = RecordedStep(_prefill_of(network, self.cache), state, f"prefill {made}")
         self._decode = RecordedStep(_decode_of(network, self.cache), state, f"decode {made}")
 
