@@ -14,6 +14,7 @@ from weft.base.arguments import kind_of, shown, whole
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError, WrongKind
 from weft.base.sequences import prod
+from weft.fft.replay import replayed
 from weft.fft.transforms import of_complex, of_real, to_real
 from weft.tensor import Tensor
 
@@ -89,6 +90,7 @@ def _as_complex(x: Any) -> Any:
     return x if x.dtype.is_complex else x.cast(dtypes.complex_dtype(x.dtype))
 
 
+@replayed
 def _transformed(
     name: str, input: Any, sizes: Any, axes: Any, norm: str | None, inverse: bool
 ) -> Any:
@@ -156,6 +158,7 @@ def ifftn(
     return _transformed("ifftn", input, s, dim if axes is None else axes, norm, True)
 
 
+@replayed
 def rfftn(
     input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, axes: Any = None
 ) -> Tensor:
@@ -177,6 +180,7 @@ def rfftn(
     return z if scale == 1.0 else z * scale
 
 
+@replayed
 def irfftn(
     input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, axes: Any = None
 ) -> Tensor:
@@ -223,6 +227,7 @@ def irfft(
     return irfftn(input, _one(n), dim if axis is None else axis, norm)
 
 
+@replayed
 def hfft(
     input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
     axis: int | None = None,
@@ -232,6 +237,7 @@ def hfft(
     return irfftn(z.conj(), _one(n), dim if axis is None else axis, _other_way(norm))
 
 
+@replayed
 def ihfft(
     input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
     axis: int | None = None,

@@ -9,7 +9,7 @@ from weft.base.dtype import DType, dtypes
 from weft.engine.capture import recording
 from weft.tensor import Tensor
 
-RADICES = (8, 4, 2, 3, 5, 7, 11, 13)
+RADICES = (16, 8, 4, 2, 3, 5, 7, 11, 13)
 """The sizes of butterflies, in the order in which they are tried."""
 
 _LIMIT = 256

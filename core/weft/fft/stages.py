@@ -1,7 +1,7 @@
 """One pass of a mixed-radix transform: Stockham's autosort algorithm.
 
 Before a pass the numbers are r pieces of (l, m); after it, (l, r, m): the transform over the pieces
-is beside each other. After all passes the order is natural.
+is beside each other. After all passes the order is natural. A pass is one kernel.
 
 Source: W. T. Cochran and others, "What is the fast Fourier transform?", Proceedings of the IEEE
 (1967); C. Van Loan, "Computational Frameworks for the Fast Fourier Transform" (1992), section 1.7.
@@ -30,9 +30,20 @@ def one_pass(x: Any, radix: int, count: int, inner: int, sign: int) -> Any:
             made[k] if k == 0 else _turned(made[k], _column(cosines, k), _column(sines, k))
             for k in range(radix)
         ]
-    pairs = [interleaved(a, b) for a, b in made]
-    joined = pairs[0].stack(*pairs[1:], dim=2)
-    return joined.reshape(outer, radix * count * inner, 2).contiguous()
+    place = x.__class__.arange(radix, device=x.device).reshape(radix, 1)
+    joined = interleaved(*[_selected(place, parts) for parts in zip(*made)])
+    return joined.fuse().reshape(outer, radix * count * inner, 2).contiguous()
+
+
+def _selected(place: Any, numbers: Any) -> Any:
+    """The numbers, of shape (outer, count, inner), side by side: (outer, count, r, inner).
+
+    A choice by the index along r, which is unrolled: one kernel writes all of them.
+    """
+    chosen, *others = [number.unsqueeze(2) for number in numbers]
+    for k, number in enumerate(others, 1):
+        chosen = (place == k).where(number, chosen)
+    return chosen
 
 
 def _piece(x: Any, number: int) -> Any:
