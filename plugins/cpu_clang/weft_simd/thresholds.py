@@ -59,6 +59,7 @@ NARROWER_RUN = 3 / 8  # ... and if several access streams are prefetched
 # ---- shares of the vector registers --------------------------------------------------------------
 
 HIDING = 3 / 8  # sums that hide the latency of the second-level cache, as far as it is waited for
+BLOCK_REGISTERS = 1 / 4  # sums of products of blocks, besides the numbers that they share
 RUNS = (1 / 2, 1 / 4)  # accumulators along the lanes of the output, in the order in which it tries
 
 # ---- cycles: coefficients of the cost model, fitted to measurements ------------------------------
@@ -93,6 +94,7 @@ LONG_SUM = 32  # terms that take so long that it does not matter how the rest is
 SHORT_ROW = 7  # terms that are too few for lanes along the sum
 UNKNOWN_LONG = 1 << 20  # iterations of a loop that counts as long because its extent is a variable
 BLOCK_ROWS = 8  # rows that share the unpacked numbers of a block, each with a sum in a register
+BLOCK_STREAMS = (4, 2)  # rows of blocks at once, for one and for several rows of activations
 BLOCK_SUMS = 4  # sums of a product of blocks: each takes some 12 instructions, an addition 4 cycles
 SUB_BLOCKS = 16  # of a block, whose scales are read at known bits if they are unrolled
 REUSED = 32  # iterations that read the same: packing it is paid for by half of them

@@ -6,9 +6,9 @@ in:  a kernel of one or several float sums over blocks, each term of which is an
 out: lanes along words of four numbers, all terms of the integer sum unrolled, a few blocks at once
 
 The integer sum stays in a register: it is scaled and added to the float sum of each lane. The
-blocks of one iteration are as many independent sums as hide the latency of an addition. They are
-neighbours in one row: several rows would be access streams of a page each, which hardware prefetch
-finds again and again.
+blocks of one iteration are as many independent sums as hide the latency of an addition. A few rows
+of weights share the activations. They are far apart, so that each is a part of one long access
+stream. Neighbouring rows would be short streams, which hardware prefetch finds again and again.
 
 Source: Intel 64 and IA-32 Architectures Optimization Reference Manual, VNNI; Allen & Kennedy,
 "Optimizing Compilers for Modern Architectures" (2001), unrolling of reductions.
@@ -33,7 +33,7 @@ from weft.plugin import (
     values_of,
 )
 from weft_simd import thresholds
-from weft_simd.choice.axes import LOOP, REDUCE, all_or_nothing
+from weft_simd.choice.axes import LOOP, REDUCE, all_or_nothing, loop_axis
 
 
 class _Product(NamedTuple):
@@ -109,6 +109,8 @@ def _apply_opts(kernel: Kernel, units: list[PairDot], products: list[_Product]) 
         if place is None or not kernel.attempt(OptKind.UNROLL, place, 0):
             return False
     instances = _unroll_rows(kernel)
+    if instances:
+        instances *= _unroll_streams(kernel, instances)
     for loops in dict.fromkeys(loops_of(product.outer) for product in products):
         lanes = [product.lane for product in products]
         _unroll_blocks(kernel, [loop for loop in loops if loop not in lanes], instances)
@@ -128,6 +130,30 @@ def _unroll_rows(kernel: Kernel) -> int:
         if instances > thresholds.BLOCK_ROWS or not kernel.attempt(OptKind.UPCAST, place, 0):
             return 0
     return instances
+
+
+def _unroll_streams(kernel: Kernel, instances: int) -> int:
+    """Multiply rows of weights of several parts of the matrix at once; how many.
+
+    They share the activations. Each part is one contiguous stream of memory.
+    """
+    outputs = [axis.loop for axis in kernel.axes if axis.kind is AxisKind.LOOP]
+    largest = max(outputs, key=trip_count, default=None)
+    found = None if largest is None else loop_axis(kernel, largest)
+    registers = kernel.target.compute.vector_registers
+    streams = thresholds.BLOCK_STREAMS[instances > 1]
+    if found is None or instances * streams > thresholds.BLOCK_REGISTERS * registers:
+        return 1
+    place, rows = found
+    if rows % streams or rows == streams:
+        return 1
+
+    def unrolled(trial: Kernel) -> bool:
+        return trial.attempt(OptKind.SPLIT, place, rows // streams) and trial.attempt(
+            OptKind.UPCAST, place, 0
+        )
+
+    return streams if all_or_nothing(kernel, unrolled) else 1
 
 
 def _unroll_blocks(kernel: Kernel, loops: list[UOp], instances: int) -> None:

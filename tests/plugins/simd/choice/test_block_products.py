@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -85,7 +87,8 @@ def test_a_factor_of_more_bits_than_the_unit_takes_is_two(bits, unit):
     tensor = (codes * given).sum(3, dtype="int32").cast("float32").sum((1, 2)).fuse()
     item, program = lowered(tensor, target((unit,)))
     dots = [node for node in program.uops if node.op is Ops.DOT]
-    assert len(dots) == (1 if unit is FOUR or bits == 7 else 2)
+    streams = 4
+    assert len(dots) == streams * (1 if unit is FOUR or bits == 7 else 2)
     out = bytearray(4 * COLUMNS)
     run_program(program, (out, *(bytearray(buffer.copy_out()) for buffer in item.inputs)))
     expected = np.einsum("nbk,bk->n", raw.astype(np.int64), x.astype(np.int64))
@@ -105,15 +108,25 @@ def test_all_rows_of_the_activations_are_in_one_body():
     found = [(opt.kind, opt.amount) for opt in program.applied]
     assert (OptKind.VECTOR, 4) in found
     assert found.count((OptKind.UNROLL, 0)) == 2
-    assert [amount for kind, amount in found if kind is OptKind.UPCAST] == [0]
+    assert (OptKind.SPLIT, COLUMNS // 2) in found
+    assert [amount for kind, amount in found if kind is OptKind.UPCAST] == [0, 0]
 
 
-def test_several_blocks_are_in_one_body():
+def test_rows_of_several_parts_of_the_weights_are_in_one_body():
     tensor, _ = product(1)
     _, program = lowered(tensor, target())
     found = [(opt.kind, opt.amount) for opt in program.applied]
-    assert (OptKind.UNROLL, 4) in found
-    assert OptKind.UPCAST not in dict(found)
+    assert (OptKind.SPLIT, COLUMNS // 4) in found
+    assert [amount for kind, amount in found if kind is OptKind.UPCAST] == [0]
+
+
+def test_few_registers_have_room_for_one_row():
+    tensor, _ = product(3)
+    few = target()
+    few = replace(few, compute=replace(few.compute, vector_registers=16))
+    _, program = lowered(tensor, few)
+    assert OptKind.SPLIT not in {opt.kind for opt in program.applied}
+    assert [opt.amount for opt in program.applied if opt.kind is OptKind.UPCAST] == [0]
 
 
 def test_several_products_in_one_kernel():
