@@ -13,6 +13,7 @@ import platform
 import signal
 import sys
 import traceback
+from collections import Counter
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import distributions
@@ -59,6 +60,7 @@ class Process:
         self.control = world.Dup()
         self.groups: dict[tuple[int, ...], Any] = {tuple(range(self.size)): self.values}
         self.entered = 0
+        self.begun: Counter[str] = Counter()
         self.waits_for: Wait | None = None
         self.places: list[tuple[str, int]] = world.allgather((_process_namespace(), os.getpid()))
         self.watcher = Watcher(self, world.Dup()) if self.size > 1 else None
@@ -111,7 +113,8 @@ class Process:
     def wait_of(self, what: str, ranks: tuple[int, ...]) -> Wait:
         """A wait that begins now."""
         self.entered += 1
-        return Wait(self.entered, what, ranks, monotonic())
+        self.begun[what] += 1
+        return Wait(self.entered, what, ranks, monotonic(), self.begun)
 
     def group(self, ranks: tuple[int, ...]) -> Any:
         """The communicator of some ranks, which all of them ask for, in their order."""

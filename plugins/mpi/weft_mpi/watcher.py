@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Event, Thread, main_thread
 from time import monotonic, sleep
@@ -58,12 +58,14 @@ class Wait(NamedTuple):
     """What a rank waits for.
 
     :ivar number: counts the waits of this rank. ranks: those that take part. since: in seconds.
+    :ivar begun: how often this rank has begun to wait for each of all that it waited for.
     """
 
     number: int
     what: str
     ranks: tuple[int, ...]
     since: float
+    begun: Mapping[str, int]
 
 
 class Watcher:
@@ -192,8 +194,7 @@ class Watcher:
             self._fault(f"rank {self.process.rank} has waited {now - since:.0f} s for {what}")
 
     def _check_deadlock(self, now: float) -> None:
-        """Report ranks that wait for each other: all of them wait, and none for an exchange that
-        all its ranks have reached."""
+        """Report ranks that wait for each other, after some time in which none goes on."""
         states = [self.states.get(rank) for rank in range(self.process.size)]
         states[self.process.rank] = self.told
         if not is_deadlock(states):
@@ -253,12 +254,14 @@ def can_run(process: int | None) -> bool:
 
 
 def is_deadlock(states: Sequence[Wait | None]) -> bool:
-    """Whether no rank can go on, given what each of them waits for."""
+    """Whether no rank can go on, given what each of them waits for: none waits for an exchange that
+    all its ranks have begun. Some of these may have left it already."""
     waiting = [state for state in states if state is not None]
     if len(waiting) < len(states):
         return False
     return not any(
-        all(waiting[rank].what == state.what for rank in state.ranks) for state in waiting
+        all(waiting[r].begun.get(one.what, 0) >= one.begun[one.what] for r in one.ranks)
+        for one in waiting
     )
 
 

@@ -11,8 +11,8 @@ import pytest
 watcher = pytest.importorskip("weft_mpi.watcher")
 
 
-def wait(what, *ranks, number=1):
-    return watcher.Wait(number, what, ranks, 0.0)
+def wait(what, *ranks, number=1, **begun):
+    return watcher.Wait(number, what, ranks, 0.0, {**begun, what: begun.get(what, 0) + 1})
 
 
 def test_ranks_of_one_exchange_go_on():
@@ -33,6 +33,12 @@ def test_different_exchanges_wait_for_each_other():
     assert watcher.is_deadlock([wait("sum", 0, 1), wait("maximum", 0, 1)])
     ring = [wait("message 0 1", 0, 1), wait("message 1 2", 1, 2), wait("message 2 0", 2, 0)]
     assert watcher.is_deadlock(ring)
+
+
+def test_a_rank_that_is_slow_to_leave_an_exchange_goes_on():
+    left = wait("schedules", 0, 1, sum=3)
+    assert not watcher.is_deadlock([left, wait("sum", 0, 1, sum=2)])
+    assert watcher.is_deadlock([left, wait("sum", 0, 1, sum=3)])
 
 
 def test_a_rank_that_computes_is_waited_for():
