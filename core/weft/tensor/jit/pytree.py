@@ -46,12 +46,18 @@ class TreeNode:
     items: tuple[Any, ...]
 
 
+Rebuild = list[tuple[UOp, "int | None", tuple[int, ...], bool]]
+"""Steps: a node, the number of its memory or None, the places of its sources if any of them
+changes, and whether it depends on variables."""
+
+
 @dataclass(frozen=True, slots=True)
 class TensorSpec:
     """The layout of a tensor over memory.
 
     value: its graph over placeholders. memory: the number of each buffer. moves: the movement ops
-    from the buffer up, if it is a view of one buffer; else None. kind: its class.
+    from the buffer up, if it is a view of one buffer; else None. kind: its class. rebuild: the
+    nodes of any other value, sources first.
     """
 
     value: UOp
@@ -60,6 +66,7 @@ class TensorSpec:
     requires_grad: bool | None
     is_leaf: bool
     kind: type[TensorBase]
+    rebuild: Rebuild
 
 
 def flatten(value: Any, known: Mapping[int, int], new: dict[int, TensorBase], name: str) -> Any:
@@ -169,6 +176,7 @@ def spec_of(tensor: TensorBase, number_of: Callable[[UOp], int]) -> TensorSpec:
         value, tuple(number_of(u) for u in found),
         None if moves is None else tuple(reversed(moves)),
         tensor._requires_grad, tensor.is_leaf, tensor.__class__,
+        _rebuild_of(value) if moves is None else [],
     )  # fmt: skip
 
 
@@ -191,21 +199,35 @@ def instantiate(spec: TensorSpec, memory: Sequence[UOp], values: Mapping[UOp, in
         for move in spec.moves:
             node = move.over((node,))
         return node
-    there = {}
-    done: dict[UOp, UOp] = {}
-    for node in spec.value.toposort():
-        if node.op is Ops.BUFFER:
-            number = node.src[1].arg
-            there[node] = done[node] = memory[number[1]]
+    done: list[UOp] = []
+    for node, number, sources, varies in spec.rebuild:
+        if number is not None:
+            done.append(memory[number])
             continue
-        changed = node.over(tuple(done[source] for source in node.src))
-        if node.op is Ops.BIND:
+        changed = node.over(tuple([done[source] for source in sources])) if sources else node
+        if varies and node.op is Ops.BIND:
             changed = _bound(node, values)
-        elif node.op in GroupOp.Movement:
-            arg = bind_values(node.arg, values)
-            changed = changed if arg is node.arg else changed.replace(arg=arg)
-        done[node] = changed
-    return done[spec.value]
+        elif varies:
+            changed = changed.replace(arg=bind_values(node.arg, values))
+        done.append(changed)
+    return done[-1]
+
+
+def _rebuild_of(value: UOp) -> Rebuild:
+    """What `instantiate` does for a value over placeholders."""
+    places: dict[UOp, int] = {}
+    steps: Rebuild = []
+    for node in value.toposort(gate=lambda node: node.op is not Ops.BUFFER):
+        number = node.src[1].arg[1] if node.op is Ops.BUFFER else None
+        moves = node.op in GroupOp.Movement
+        varies = node.op is Ops.BIND or (moves and bool(_nodes_in(node.arg)))
+        sources = () if number is not None else tuple(places[source] for source in node.src)
+        below = (steps[place] for place in sources)
+        if not any(step[1] is not None or step[2] or step[3] for step in below):
+            sources = ()
+        places[node] = len(steps)
+        steps.append((node, number, sources, varies))
+    return steps
 
 
 def bind_values(arg: Any, values: Mapping[UOp, int]) -> Any:
