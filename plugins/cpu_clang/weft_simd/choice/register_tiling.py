@@ -329,25 +329,23 @@ class RegisterTiles(LoopNestCosts):
         loops = [loop for loop in loops_of(reduce) if estimated_trips(loop) > 1]
         if len(loops) < 2 or max(map(estimated_trips, loops)) > thresholds.UNROLLED_TRIPS:
             return 1
-        reads = self.reads_of(reduce)
-        if not reads:
-            return 1  # a reduction of indices alone, such as a count
-        nest = self.kernel.nests[reduce] - self.lanes_of.keys()
-        tile = [u for u in nest if self.unrolled_instances(frozenset((u,))) > 1]
         shared = {
-            loop: max(
-                _shared(access, loop, u, self.unrolled_instances(frozenset((u,))))
-                for access in reads
-                for u in tile
-            )
-            for loop in loops
-            if tile and estimated_trips(loop) <= most
+            loop: self.shared_reads(reduce, loop) for loop in loops if estimated_trips(loop) <= most
         }
         best = max(shared, key=lambda loop: shared[loop], default=None)
         if best is None or shared[best] <= 1.0:
             return 1
         place = self.kernel.axis_of(best, REDUCE)
         return estimated_trips(best) if self.kernel.attempt(OptKind.UNROLL, place, 0) else 1
+
+    def shared_reads(self, reduce: UOp, loop: UOp) -> float:
+        """The number of reads of an element by the windows of a tile, over a loop; 1 if they share
+        none, as in a reduction of indices alone."""
+        nest = self.kernel.nests[reduce] - self.lanes_of.keys()
+        counts = {u: self.unrolled_instances(frozenset((u,))) for u in nest}
+        tile = [(u, count) for u, count in counts.items() if count > 1]
+        reads = self.reads_of(reduce)
+        return max((_shared(read, loop, u, n) for read in reads for u, n in tile), default=1.0)
 
     def unroll(self, reduce: UOp) -> None:
         """Unroll small reductions whole, and long ones far enough to fill the pipeline."""
@@ -366,7 +364,10 @@ class RegisterTiles(LoopNestCosts):
         limit, innermost = values // work, 0
         if scattered and len(loops) > 1 and self.are_gathers_packed(reduce):
             # of a long window; the rows of a short one gain nothing, and clang spills registers
-            innermost = thresholds.BODY_VALUES // work
+            last = reduction_loop_order.in_order(self.kernel, loops)[-1]
+            is_shared = self.shared_reads(reduce, last) > 1.0
+            values = thresholds.WINDOW_BODY_VALUES if is_shared else thresholds.BODY_VALUES
+            innermost = values // work
         if not scattered and self.steps(reduce, loops_of(reduce)) >= thresholds.long_chain(
             self.machine
         ):

@@ -47,6 +47,7 @@ def written_out(picture, filters, groups=1, **facts):
         ((8, 64, 56, 56), (64, 16, 3, 3), 4, [3]),
         ((1, 3, 224, 224), (64, 3, 7, 7), 1, [7]),
         ((2, 61, 15, 15), (35, 61, 7, 7), 1, [7]),  # a row: its gates are shared by the tile
+        ((11, 56, 10, 10), (12, 56, 7, 7), 1, [7]),  # a tile of 20 sums shares them
         ((1, 64, 28, 28), (64, 64, 5, 5), 1, [5]),
         ((8, 64, 56, 56), (64, 64, 3, 3), 1, []),  # many channels: loads are not what it waits for
     ],
