@@ -144,7 +144,8 @@ def _axes(layout: BlockFormat, blocks: int) -> _Axes:
     """
     grid = grid_of(layout, _WORD)
     fields = [axes_of(field, grid) for field in layout.codes.fields]
-    nbytes, packed = grid[-1] * grid[-2], []
+    nbytes = grid[-1] * grid[-2]
+    packed: list[int] = []
     for axis in reversed(range(len(grid) - 2)):
         same_bits = all(axes[axis][2] == 0 for axes in fields)
         if same_bits and grid[axis] > 1 and nbytes * grid[axis] <= _REGISTER:

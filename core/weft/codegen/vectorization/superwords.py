@@ -235,8 +235,10 @@ def _place(value: UOp) -> tuple[UOp, UOp | None, int] | None:
     if value.op is not Ops.LOAD or len(value.src) != 1 or len(value.src[0].src) != 2:
         return None
     pointer, at = value.src[0].src
-    is_memory = isinstance(pointer.dtype, PtrDType) and pointer.dtype.space is AddrSpace.GLOBAL
-    if not is_memory or pointer.dtype.base is not value.dtype.scalar():
+    kind = pointer.dtype
+    if not isinstance(kind, PtrDType) or kind.space is not AddrSpace.GLOBAL:
+        return None
+    if kind.base is not value.dtype.scalar():
         return None
     if at.op is Ops.CONST:
         return pointer, None, at.arg
