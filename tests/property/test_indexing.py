@@ -3,7 +3,7 @@
 import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from weft import Tensor
@@ -231,6 +231,8 @@ ITEMS = st.sampled_from(
 )
 
 
+@example([False, Ellipsis, Ellipsis], False)
+@example([False, slice(None), slice(None), slice(None), slice(None)], False)
 @given(st.lists(ITEMS, min_size=1, max_size=4), st.booleans())
 def test_masks_without_axes_and_lists_index_as_in_numpy(items, as_tensors):
     a = filled((2, 3, 4))

@@ -78,9 +78,9 @@ class WritingMixin(TensorBase):
     def _write_flagged(self, items: list[Any], place: int, value: Any) -> None:
         """Under a mask that covers no axis: everywhere the other items say, or nowhere."""
         flag = items[place]
+        spot = self[(*items[:place], None, *items[place + 1 :])]  # raises where they are none
         if not isinstance(flag, TensorBase) and not flag:
             return
-        spot = self[(*items[:place], None, *items[place + 1 :])]
         rest = (*items[:place], *items[place + 1 :])
         old = self[rest]
         chosen = isinstance(flag, TensorBase)  # which need not be computed now
