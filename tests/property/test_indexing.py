@@ -226,6 +226,21 @@ def test_leading_axes_of_one_are_dropped_from_written_values():
             x[index] = Tensor(value)
 
 
+@pytest.mark.parametrize("index", [(False,), (False, 0), (..., False), (None, False, slice(1, 2))])
+def test_values_behind_a_mask_that_holds_nowhere_fit(index):
+    a = filled((3, 4))
+    for value in (5, True, np.ones(4), np.ones(0), np.ones((1, 1, 1)), np.ones(5), np.ones((3, 4))):
+        x = Tensor(a)
+        try:
+            a.copy()[index] = value
+        except ValueError:
+            with pytest.raises(ShapeError):
+                x[index] = value
+        else:
+            x[index] = value
+        np.testing.assert_array_equal(x.numpy(), a)
+
+
 ITEMS = st.sampled_from(
     [True, False, [0, 1], [1], [[1]], [-1], [5], slice(None), slice(1, 2), None, Ellipsis, 1, -1]
 )

@@ -79,12 +79,11 @@ class WritingMixin(TensorBase):
         """Under a mask that covers no axis: everywhere the other items say, or nowhere."""
         flag = items[place]
         spot = self[(*items[:place], None, *items[place + 1 :])]  # raises where they are none
-        if not isinstance(flag, TensorBase) and not flag:
-            return
         rest = (*items[:place], *items[place + 1 :])
         old = self[rest]
         chosen = isinstance(flag, TensorBase)  # which need not be computed now
-        if chosen and 0 in getattr(value, "shape", ()):  # no elements, as a false flag selects
+        # a false flag selects no elements
+        if 0 in getattr(value, "shape", ()) if chosen else not flag:
             axis = spot.ndim - len(items) + place if Ellipsis in items[:place] else place
             self._value_for(value, (*spot.shape[:axis], 0, *spot.shape[axis + 1 :]), "a write")
             return
