@@ -21,8 +21,8 @@ OTHERS = {
     ),
     "vectorization/memory_accesses.py": ({4, 8, 16}, "bytes that asynchronous copies have"),
     "vectorization/packed_dot.py": (
-        {4, 8, 16, 0xFFFF, 0x10000, 0xFFFF0000},
-        "bits of a word, and its bytes",
+        {4, 7, 8, 15, 16, 0xFFFF, 0x10000, 0xFFFF0000},
+        "bits of a word, of its bytes and of their halves",
     ),
     "workgroups/bank_padding.py": ({4096}, "entries of a cache"),
     "workgroups/launch_dims.py": ({62}, "no stride is as long"),
