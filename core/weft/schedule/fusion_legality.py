@@ -128,6 +128,8 @@ def have_small_operands(products: Products, rows: int) -> bool:
 def _is_small_operand(operand: UOp, reduce: UOp, still: frozenset[int], rows: int) -> bool:
     """Whether an operand is used for several rows, yet not for all, and small."""
     shape: tuple[Any, ...] = tuple(reduce.src[0].shape)
+    if any(isinstance(size, UOp) for size in (rows, *shape)):
+        return False  # not known
     outer = list(itertools.takewhile(lambda n: prod(shape[:n]) < rows, range(len(shape))))
     moved = [axis for axis in outer if shape[axis] != 1 and axis not in still]
     stays = [axis for axis in outer if axis in still]

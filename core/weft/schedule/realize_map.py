@@ -98,11 +98,10 @@ def _is_expanded(node: UOp, uses: Uses, picks: OneHotSelections) -> bool:
     if not isinstance(size, int):
         return True
     picked = picks.picked
-    reads = [
-        picked.get((use.user, use.source)) or _elements_read(use.source)
-        for use in moved
-        if has_expand(use.source)
-    ]
+    expanded = [use for use in moved if has_expand(use.source)]
+    counts = [(picked.get((use.user, use.source)), use.source) for use in expanded]
+    # a count may be symbolic, which has no truth value
+    reads = [_elements_read(source) if count in (None, 0) else count for count, source in counts]
     return any(not isinstance(count, int) or count > size for count in reads)
 
 

@@ -156,6 +156,11 @@ class Jit(Generic[P, R]):
         self.reason: str | None = None
         self._facts: Facts | None = None
 
+    @property
+    def read_variables(self) -> frozenset[UOp]:
+        """The variables whose values Python takes: each value has a trace."""
+        return frozenset().union(*self._cache.read_variables.values())
+
     # ---- methods --------------------------------------------------------------------------------
 
     def __set_name__(self, owner: type, name: str) -> None:

@@ -11,12 +11,13 @@ from weft.tensor.ops.index_bounds import check_index
 from weft.tensor.ops.transcendental import value_with_derivative
 from weft.tensor.protocol import TensorBase, TensorT
 from weft.tensor.types import ArrayLike
-from weft.uop import Ops
+from weft.uop import Ops, sint
+from weft.uop.symbolic.sint import fold, high_of, resolve
 
 
-def from_front(index: Any, size: int) -> Any:
+def from_front(index: Any, size: sint) -> Any:
     """As int32 (int64 for large axes), what is below zero counted from the end."""
-    kind = dtypes.int64 if size > dtypes.int32.max else dtypes.int32
+    kind = dtypes.int64 if high_of(size) > dtypes.int32.max else dtypes.int32
     if dtypes.is_unsigned(index._uop.dtype):
         wide = index.cast(dtypes.int64)
         if index._uop.dtype is dtypes.uint64:
@@ -66,7 +67,7 @@ def _checked_index(self: TensorT, what: str, dim: int, index: Any) -> tuple[int,
     if not dtypes.is_int(index._uop.dtype):
         raise DTypeError(f"{what} needs integers", asked=f"an index of {index._uop.dtype!r}")
     fits = len(index.shape) == len(self.shape) and all(
-        n <= s or i == at for i, (n, s) in enumerate(zip(index.shape, self.shape))
+        i == at or resolve(n <= s) for i, (n, s) in enumerate(zip(index.shape, self.shape))
     )
     if not fits:
         raise ShapeError(
@@ -84,7 +85,7 @@ def scattered(self: TensorBase, dim: int, index: Any, src: Any) -> tuple[Any, An
     if len(self.shape) == 1:
         index, src = as_row(self.__class__._as_tensor(index, self)), as_row(src)
     at, index = _checked_index(self, "scatter", dim, index)
-    if any(n > s for n, s in zip(index.shape, src.shape)):
+    if any(resolve(n > s, default=False) for n, s in zip(index.shape, src.shape)):
         if 0 in index.shape:  # nothing is written
             src = self.zeros(index.shape, dtype=src._uop.dtype, device=self.device)
             return scattered(self, dim, index, src)
@@ -96,7 +97,7 @@ def scattered(self: TensorBase, dim: int, index: Any, src: Any) -> tuple[Any, An
     order = [i for i in range(rank) if i != at] + [at]
     src = src.shrink(tuple((0, n) for n in index.shape)).permute(*order)
     index = from_front(index, self.shape[at]).permute(*order)
-    pads = tuple((0, self.shape[i] - s) for i, s in zip(order[:-1], src.shape[:-1]))
+    pads = tuple((0, fold(self.shape[i] - s)) for i, s in zip(order[:-1], src.shape[:-1]))
     if any(more != 0 for _, more in pads):
         src = src.pad((*pads, None))
         index = (index + 1).pad((*pads, None)) - 1  # what is padded points nowhere
