@@ -87,6 +87,13 @@ def memory_of(tensor: Tensor) -> Buffer:
     return binding.buffer_of(node)
 
 
+def first_elements(buffer: Buffer, shape: Sequence[int]) -> Tensor:
+    """Return a tensor of the first elements of some memory."""
+    count = prod(shape)
+    window = buffer if count == buffer.size else buffer.view(count, buffer.dtype, 0)
+    return tensor_over(window, shape)
+
+
 def tensor_over(buffer: Buffer, shape: Sequence[int]) -> Tensor:
     """Return a tensor of this memory."""
     node = UOp.new_buffer(buffer.device, buffer.size, buffer.dtype)

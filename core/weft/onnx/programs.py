@@ -30,6 +30,7 @@ from weft.engine.recorded_steps import Unreplayable
 from weft.export import (
     Executable,
     fill,
+    first_elements,
     memory_of,
     own_tensor,
     record,
@@ -84,7 +85,7 @@ class ProgramRunner:
         inputs = [self._part(given[name], own) for name, own in self._inputs]
         outputs = self._executable(inputs, values)
         return {
-            each.name: _first_elements(
+            each.name: first_elements(
                 outputs[each.output], tuple(evaluate_sint(size, values) for size in each.shape)
             )
             for each in self._made.results
@@ -305,13 +306,6 @@ def _reason_of(error: Exception) -> str:
     if isinstance(error, OnnxError):
         return f"{error.asked}: {error.because}"
     return "; ".join([f"{type(error).__name__}: {error}"[:300], *getattr(error, "__notes__", ())])
-
-
-def _first_elements(buffer: Buffer, shape: tuple[int, ...]) -> Tensor:
-    """Return a tensor of the first elements of some memory."""
-    count = prod(shape)
-    window = buffer if count == buffer.size else buffer.view(count, buffer.dtype, 0)
-    return tensor_over(window, shape)
 
 
 @cache

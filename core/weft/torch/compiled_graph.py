@@ -1,6 +1,8 @@
 """A graph of ATen operators that is called with tensors of PyTorch and computed by weft.
 
-weft's `jit` traces the calls: with equal shapes only kernels run.
+weft's `jit` traces the calls: with equal shapes only kernels run. Dynamic sizes are variables
+(`symbolic_sizes.py`): one trace serves all of them. Where an operator needs the value of a size,
+each size has a trace.
 """
 
 from __future__ import annotations
@@ -17,12 +19,17 @@ from weft.tensor.jit import Jit
 from weft.torch.exchange import (
     ExchangeCache,
     Order,
+    from_torch_tensor,
     inverse,
     memory_order,
+    take_padded,
     to_torch_tensor,
 )
 from weft.torch.program import Program
 from weft.torch.registry import Converter
+from weft.torch.symbolic_sizes import SizedCalls, SymbolicSizes, hint_of
+from weft.uop import UOp
+from weft.uop.symbolic.sint import evaluate_sint
 
 _MOST_SHAPES = 64
 """Specializations that are kept for one graph."""
@@ -45,42 +52,76 @@ class CompiledGraph:
         output = next(n for n in graph_module.graph.nodes if n.op == "output").args[0]
         self._is_single = not isinstance(output, (tuple, list))
         results: Sequence[Any] = (output,) if self._is_single else output
-        # what is returned: an input by its place, a computed value by its number, or a constant
+        sizes = SymbolicSizes([node.meta.get("val") for node in placeholders])
+        self._traced: dict[tuple[Order, ...], Jit[Any, Any]] = {}
+        self._calls = SizedCalls(sizes, self._traced)
+        self._evaluate = sizes.evaluate
+        # what is returned: an input by its place, an expression of sizes, a computed value by its
+        # number, or a constant
         self._plan: list[tuple[str, Any]] = []
         computed: list[Node] = []
         for each in results:
             if each in place_of:
                 self._plan.append(("input", place_of[each]))
+            elif isinstance(each, Node) and sizes.knows(each.meta.get("val")):
+                self._plan.append(("size", each.meta["val"]))
             elif isinstance(each, Node):
                 self._plan.append(("computed", len(computed)))
                 computed.append(each)
             else:
                 self._plan.append(("constant", each))
         self._output_orders = [_order_of(node) for node in computed]
+        self._are_tensors = [isinstance(each.meta.get("val"), torch.Tensor) for each in computed]
         program.set_outputs(computed)
-        self._traced: dict[tuple[Order, ...], Jit[Any, Any]] = {}
+
+    @property
+    def size_reason(self) -> str | None:
+        """Why the values of some sizes have traces of their own. None: one trace serves all."""
+        return self._calls.reason
+
+    @property
+    def replays(self) -> int:
+        """The number of calls that only launched kernels."""
+        return sum(each.replays for each in self._traced.values())
 
     def __call__(self, *inputs: Any) -> Any:
         """Compute the outputs."""
-        taken: list[Any] = []
-        orders: list[Order] = []
-        for each in (*self._program.constants, *inputs):
-            if isinstance(each, torch.Tensor):
-                tensor, order = _cache.take(each)
-                taken.append(tensor)
-                orders.append(order)
-            else:
-                taken.append(each)
-                orders.append(None)
-        computed = self._computed(taken, tuple(orders))
+        computed = self._calls(inputs, lambda sizes: self._computed(*self._taken(inputs, sizes)))
         results = []
         for kind, value in self._plan:
             if kind == "computed":
                 value = computed[value]
             elif kind == "input":
                 value = inputs[value]
+            elif kind == "size":
+                value = self._evaluate(value, inputs)
             results.append(value)
         return results[0] if self._is_single else results
+
+    def _taken(
+        self, inputs: Sequence[Any], sizes: Sequence[Any]
+    ) -> tuple[list[Any], tuple[Order, ...]]:
+        """Return constants and inputs for weft, and the orders of their axes.
+
+        :param sizes: of the inputs, where variables are sizes; otherwise None.
+        """
+        constants = self._program.constants
+        sizes = (*[None] * len(constants), *sizes)
+        taken: list[Any] = []
+        orders: list[Order] = []
+        for each, size in zip((*constants, *inputs), sizes, strict=True):
+            order: Order = None
+            if isinstance(each, float):  # a fraction of sizes, which may differ at every call
+                each = from_torch_tensor(torch.tensor(each, dtype=torch.float64))
+            elif not isinstance(each, torch.Tensor):
+                each = each if size is None else size
+            elif size is None:
+                each, order = _cache.take(each)
+            else:
+                each, order = take_padded(each, size)
+            taken.append(each)
+            orders.append(order)
+        return taken, tuple(orders)
 
     def _computed(self, inputs: list[Any], orders: tuple[Order, ...]) -> list[Any]:
         if not self._output_orders:
@@ -93,9 +134,8 @@ class CompiledGraph:
                 outputs = traced(inputs)
         else:
             outputs = traced(inputs)
-        return [
-            _returned(each, order) for each, order in zip(outputs, self._output_orders, strict=True)
-        ]
+        plan = zip(outputs, self._output_orders, self._are_tensors, strict=True)
+        return [_returned(*each) for each in plan]
 
     def _trace(self, orders: tuple[Order, ...]) -> Jit[Any, Any]:
         program, output_orders = self._program, self._output_orders
@@ -119,18 +159,24 @@ def _order_of(node: Node) -> Order:
     example = node.meta.get("val")
     if not isinstance(example, torch.Tensor):
         return None
-    strides = example.stride()
-    if not all(isinstance(each, int) for each in (*strides, *example.shape)):
+    strides = list(map(hint_of, example.stride()))
+    shape = list(map(hint_of, example.shape))
+    if None in strides or None in shape:
         return None
-    order = memory_order(example.shape, strides)
+    order = memory_order(shape, strides)
     if order is None or 0 in strides:
         return None
     return order
 
 
-def _returned(value: Any, order: Order) -> Any:
+def _returned(value: Any, order: Order, is_tensor: bool) -> Any:
+    """Return a tensor of PyTorch, or the number that a symbolic size or its fraction is."""
+    if isinstance(value, UOp):
+        return evaluate_sint(value, {})
     if not isinstance(value, Tensor):
         return value
+    if not is_tensor:
+        return value.item()
     result = to_torch_tensor(value)
     return result if order is None else result.permute(inverse(order))
 

@@ -22,6 +22,7 @@ from weft.tensor import Tensor
 from weft.torch.backend import decompositions
 from weft.torch.errors import TorchError
 from weft.torch.exchange import from_torch_tensor
+from weft.torch.exported_function import ExportedFunction
 from weft.torch.program import Program
 from weft.torch.registry import Converter, by_name
 from weft.torch.state import refuse_script
@@ -38,8 +39,8 @@ def from_exported(
 ) -> ExportedModule:
     """Return a module of weft for an exported program.
 
-    Dynamic shapes are kept: a call with other sizes computes with those. In `weft.jit` each size
-    is traced once.
+    Dynamic shapes are kept: a call with other sizes computes with those. `module.jit()` is traced
+    once for all sizes, `weft.jit(module)` once for each size.
 
     :param exported: what `torch.export.export(model, inputs)` returns.
     :param converters: functions for custom operators: `{torch.ops.mylib.op: function}`.
@@ -78,7 +79,8 @@ class ExportedModule(Module):
         self._constants = tuple(map(from_torch_tensor, self._program.constants))
         self._in_spec: Any = lowered.call_spec.in_spec
         self._out_spec: Any = lowered.call_spec.out_spec
-        self._example_shapes = _example_shapes(lowered)
+        self._examples = _examples(lowered)
+        self._example_shapes = list(map(_example_shape, self._examples))
         output = next(n for n in lowered.graph.nodes if n.op == "output").args[0]
         self._program.set_outputs(output)
         self._inputs: tuple[tuple[Any, Any], ...] = tuple(
@@ -145,7 +147,31 @@ class ExportedModule(Module):
         :raises TorchError: if the arguments have another structure.
         :raises ShapeError: if a size that is not dynamic is another one.
         """
-        given = self._flat_arguments(args, kwargs)
+        outputs = self._evaluate(self._flat_arguments(args, kwargs))
+        return pytree.tree_unflatten(outputs, self._out_spec)
+
+    def jit(self) -> ExportedFunction:
+        """Return the module as a function that is traced: later calls only launch kernels.
+
+        One trace serves all dynamic sizes: they are variables, which kernels take as arguments.
+        Where an operator needs the value of a size, each value has a trace. Results have no graph.
+
+        >>> import torch, weft.torch
+        >>> batch = torch.export.Dim("batch", min=2, max=64)
+        >>> exported = torch.export.export(
+        ...     torch.nn.Linear(2, 3), (torch.zeros(2, 2),), dynamic_shapes=({0: batch},)
+        ... )
+        >>> predict = weft.torch.from_exported(exported).jit()
+        >>> [predict(Tensor.ones(size, 2)).shape for size in (2, 5, 9)]
+        [(2, 3), (5, 3), (9, 3)]
+        """
+        return ExportedFunction(
+            self._evaluate, self._examples, self._flat_arguments,
+            lambda outputs: pytree.tree_unflatten(outputs, self._out_spec),
+        )  # fmt: skip
+
+    def _evaluate(self, given: Sequence[Any]) -> list[Any]:
+        """Return the flat outputs for flat arguments, and write what the program writes."""
         user = iter(given)
         inputs: list[Any] = list(self._constants)
         for kind, target in self._inputs:
@@ -155,8 +181,7 @@ class ExportedModule(Module):
             written = given[target] if kind is OutputKind.USER_INPUT_MUTATION else None
             stored = self._stored.find(target) if written is None else written
             stored.assign(outputs[place].detach().cast(stored.dtype))
-        returned = [outputs[place] for place in self._returned]
-        return pytree.tree_unflatten(returned, self._out_spec)
+        return [outputs[place] for place in self._returned]
 
     def _flat_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         expected = self._in_spec
@@ -216,20 +241,21 @@ def _keyword_names(spec: Any) -> Sequence[str]:
     return tuple(context or ())
 
 
-def _example_shapes(lowered: ExportedProgram) -> list[Any]:
-    """Return the shapes of the user's inputs: None for dynamic sizes, and for what is no tensor."""
+def _examples(lowered: ExportedProgram) -> list[Any]:
+    """Return what PyTorch recorded for each input of the user."""
     placeholders = [node for node in lowered.graph.nodes if node.op == "placeholder"]
-    shapes: list[Any] = []
-    for node, spec in zip(placeholders, lowered.graph_signature.input_specs):
-        if spec.kind is not InputKind.USER_INPUT:
-            continue
-        example = node.meta.get("val")
-        if isinstance(example, torch.Tensor):
-            sizes = [size if isinstance(size, int) else None for size in example.shape]
-            shapes.append(tuple(sizes))
-        else:
-            shapes.append(None)
-    return shapes
+    return [
+        node.meta.get("val")
+        for node, spec in zip(placeholders, lowered.graph_signature.input_specs)
+        if spec.kind is InputKind.USER_INPUT
+    ]
+
+
+def _example_shape(example: Any) -> Any:
+    """Return the shape of an input: None for a dynamic size, and for what is no tensor."""
+    if not isinstance(example, torch.Tensor):
+        return None
+    return tuple(size if isinstance(size, int) else None for size in example.shape)
 
 
 def _shown(shape: Sequence[int | None]) -> str:

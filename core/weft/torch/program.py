@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
@@ -25,6 +25,7 @@ from weft.torch.exchange import from_torch_tensor
 from weft.torch.operators import register_all
 from weft.torch.operators.random_numbers import RANDOM
 from weft.torch.registry import Converter, converter, find, name_of
+from weft.torch.size_functions import function_of_sizes, is_function_of_sizes
 
 PLACEMENT = frozenset(
     ("device", "layout", "pin_memory", "memory_format", "non_blocking", "implicit", "generator")
@@ -43,10 +44,6 @@ _CHECKS = frozenset(
 _READS_VALUES = frozenset(("aten::nonzero", "aten::_local_scalar_dense", "aten::item"))
 """Operators that read values of tensors, so that they cannot be traced."""
 
-_SCALAR_MODULES = frozenset(("_operator", "math", "torch", "torch.fx.experimental.sym_node"))
-"""Modules of functions of symbolic sizes."""
-
-
 _COND = "torch.ops.higher_order::cond"
 
 
@@ -54,6 +51,7 @@ class Value(NamedTuple):
     """The value of a node, in the arguments of a step."""
 
     place: int
+    is_fraction: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +60,7 @@ class Step:
 
     :ivar place: of the result. :ivar dead: places of values that no later step reads.
     :ivar dtypes: of the result; a tuple of them for several results, None where it has none.
+    :ivar name: of the operator.
     """
 
     function: Callable[..., Any]
@@ -70,6 +69,7 @@ class Step:
     place: int
     dtypes: Any
     dead: tuple[int, ...]
+    name: str
 
 
 class Program:
@@ -117,10 +117,7 @@ class Program:
             if user.op == "call_function":
                 dead.setdefault(user, []).append(self._places[used])
         at = {self._places[node]: tuple(places) for node, places in dead.items()}
-        self._steps = [
-            Step(s.function, s.args, s.kwargs, s.place, s.dtypes, at.get(s.place, ()))
-            for s in self._steps
-        ]
+        self._steps = [replace(s, dead=at.get(s.place, ())) for s in self._steps]
 
     def _add_step(self, node: Node) -> None:
         target = node.target
@@ -128,22 +125,28 @@ class Program:
         function = find(target, self._converters)
         if name_of(target) in _CHECKS:
             function = _nothing
-        elif function is None:  # a function of sizes
-            function = cast(Callable[..., Any], target)
+        elif target is operator.getitem:
+            function = operator.getitem
+        elif function is None:
+            function = function_of_sizes(cast(Callable[..., Any], target), node.meta.get("val"))
         name = name_of(target)
         self.is_random |= name in RANDOM or name.partition(".")[0] in RANDOM
         kwargs = {
             key: self._template(value) for key, value in node.kwargs.items() if key not in PLACEMENT
         }
         kwargs = {"from_" if key == "from" else key: value for key, value in kwargs.items()}
-        dtypes = None if function is target else dtypes_of(node.meta.get("val"))
-        self._steps.append(Step(function, self._template(node.args), kwargs, place, dtypes, ()))
+        dtypes = dtypes_of(node.meta.get("val"))
+        args = self._template(node.args)
+        self._steps.append(Step(function, args, kwargs, place, dtypes, (), name))
 
     def _template(self, argument: Any) -> Any:
         """Return an argument with values in place of nodes, and dtypes of weft."""
         if isinstance(argument, Node):
             branch = self._branches.get(argument)
-            return Value(self._places[argument]) if branch is None else branch
+            if branch is not None:
+                return branch
+            is_fraction = isinstance(argument.meta.get("val"), torch.SymFloat)
+            return Value(self._places[argument], is_fraction)
         if isinstance(argument, (tuple, list)):
             return tuple(map(self._template, argument))
         if isinstance(argument, slice):
@@ -155,19 +158,25 @@ class Program:
         """Return the outputs for constants and inputs: tensors and sizes, or None."""
         values = [*inputs, *[None] * (len(self._places) - len(inputs))]
 
-        def resolve(argument: Any) -> Any:
+        def resolve(argument: Any, dtype: Any = None) -> Any:
             if isinstance(argument, Value):
-                return values[argument.place]
+                value = values[argument.place]
+                return _cast(value, dtype) if argument.is_fraction else value
             if isinstance(argument, tuple):
-                return [resolve(each) for each in argument]
+                return [resolve(each, dtype) for each in argument]
             if isinstance(argument, slice):
                 return slice(*map(resolve, (argument.start, argument.stop, argument.step)))
             return argument
 
         for step in self._steps:
-            args = [resolve(each) for each in step.args]
-            kwargs = {key: resolve(each) for key, each in step.kwargs.items()}
-            values[step.place] = _cast(step.function(*args, **kwargs), step.dtypes)
+            kind = step.dtypes if isinstance(step.dtypes, DType) else None
+            args = [resolve(each, kind) for each in step.args]
+            kwargs = {key: resolve(each, kind) for key, each in step.kwargs.items()}
+            try:
+                values[step.place] = _cast(step.function(*args, **kwargs), step.dtypes)
+            except Exception as error:
+                error.add_note(f"in the operator {step.name}")
+                raise
             for place in step.dead:
                 values[place] = None
         return [resolve(self._template(each)) for each in self.outputs]
@@ -177,12 +186,9 @@ class Program:
         self.outputs = list(outputs)
         kept = {self._places[each] for each in self.outputs if isinstance(each, Node)}
         self._steps = [
-            Step(
-                s.function, s.args, s.kwargs, s.place, s.dtypes,
-                tuple(place for place in s.dead if place not in kept),
-            )
+            replace(s, dead=tuple(place for place in s.dead if place not in kept))
             for s in self._steps
-        ]  # fmt: skip
+        ]
 
 
 class Branch:
@@ -314,7 +320,7 @@ def is_convertible(
         )
     if name in _CHECKS or find(target, converters) is not None:
         return True
-    return target is operator.getitem or _is_function_of_sizes(target)
+    return target is operator.getitem or is_function_of_sizes(target)
 
 
 def branches_of(node: Node) -> list[GraphModule]:
@@ -323,16 +329,6 @@ def branches_of(node: Node) -> list[GraphModule]:
         return []
     owner = cast(GraphModule, node.graph.owning_module)
     return [_attribute(owner, str(cast(Node, each).target)) for each in node.args[1:3]]
-
-
-def _is_function_of_sizes(target: Any) -> bool:
-    module = getattr(target, "__module__", None)
-    if isinstance(target, torch._ops.OperatorBase):
-        return False
-    named = str(getattr(target, "__name__", ""))
-    return module in ("_operator", "math") or (
-        module in _SCALAR_MODULES and named.startswith("sym_")
-    )
 
 
 def _has_dtype(example: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from weft.base.dtype import DType, dtypes
 from weft.tensor import Tensor
 from weft.torch.registry import converter
+from weft.uop import UOp
 
 
 def _of_number(value: Any) -> DType:
@@ -82,6 +83,8 @@ def arange_step(start: Any, end: Any, step: Any = 1, *, dtype: DType | None = No
     """Return the numbers from start to before the end."""
     whole = all(isinstance(number, int) for number in (start, end, step))
     kind = dtype or (dtypes.int64 if whole else dtypes.float32)
+    if any(isinstance(number, UOp) for number in (start, end)) and step == 1:
+        return Tensor.arange(start, end, dtype=dtypes.int32).cast(dtype or dtypes.int64)
     if whole or not dtypes.is_float(kind):
         return Tensor.arange(start, end, step, dtype=kind)
     count = max(-int(-(end - start) // step), 0)  # rounded up

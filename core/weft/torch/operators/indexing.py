@@ -7,7 +7,9 @@ from typing import Any
 
 from weft.base.dtype import dtypes
 from weft.tensor import Tensor
+from weft.torch.operators.shapes import along, bounds
 from weft.torch.registry import converter
+from weft.uop import UOp
 
 
 @converter("aten::index.Tensor", "aten::_unsafe_index.Tensor")
@@ -142,7 +144,12 @@ def slice_scatter(
     step: int = 1,
 ) -> Tensor:  # fmt: skip
     """Return x with other elements of an axis, from start to end."""
-    return _written(x, src, dim, range(x.shape[dim])[start:end:step])
+    size = x.shape[dim]
+    if not isinstance(size, UOp) or step != 1:
+        return _written(x, src, dim, range(size)[start:end:step])
+    start, end = bounds(size, start, end)
+    before, after = (x[along(x, dim, each)] for each in (slice(0, start), slice(end, size)))
+    return _joined((before, src.cast(x.dtype), after), dim)
 
 
 def _written(x: Tensor, src: Tensor, dim: int, places: Sequence[int]) -> Tensor:
@@ -154,11 +161,15 @@ def _written(x: Tensor, src: Tensor, dim: int, places: Sequence[int]) -> Tensor:
     step = places[1] - places[0] if len(places) > 1 else 1
     if step == 1:
         before, after = (slice(0, places[0]), slice(places[-1] + 1, x.shape[dim]))
-        parts = [x[(slice(None),) * dim + (before,)], src, x[(slice(None),) * dim + (after,)]]
-        parts = [part for part in parts if part.shape[dim]]
-        return parts[0] if len(parts) == 1 else Tensor.cat(*parts, dim=dim)
+        return _joined((x[along(x, dim, before)], src, x[along(x, dim, after)]), dim)
     index = Tensor(list(places), dtype=dtypes.int32, device=x.device)
     return x.index_copy(dim, index, src)
+
+
+def _joined(tensors: Sequence[Tensor], dim: int) -> Tensor:
+    """Return the tensors that are not empty, joined along an axis."""
+    parts = [each for each in tensors if isinstance(each.shape[dim], UOp) or each.shape[dim]]
+    return parts[0] if len(parts) == 1 else Tensor.cat(*parts, dim=dim)
 
 
 @converter("aten::masked_scatter")

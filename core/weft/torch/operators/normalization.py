@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.base.dtype import dtypes
-from weft.base.sequences import prod
 from weft.tensor import Tensor
 from weft.torch.registry import converter
+from weft.uop.symbolic.sint import smax, sprod
 
 Optional = Tensor | None
 
@@ -143,8 +143,8 @@ def batch_norm_functional(
         return (*results, running_mean, running_var)
     y, mean, rstd = batch_norm_without_state(x, weight, bias, training, momentum, eps)
     axes = (0, *range(2, x.ndim))
-    count = prod(x.shape[axis] for axis in axes)
-    variance = (_wide(x) - _channels(mean, x)).square().sum(axes) / max(count - 1, 1)
+    count = sprod(x.shape[axis] for axis in axes)
+    variance = (_wide(x) - _channels(mean, x)).square().sum(axes) / smax(count - 1, 1)
     new_mean = running_mean * (1 - momentum) + mean * momentum
     new_var = running_var * (1 - momentum) + variance * momentum
     return y, mean, rstd, new_mean, new_var

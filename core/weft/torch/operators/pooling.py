@@ -9,6 +9,7 @@ from weft.base.sequences import prod
 from weft.tensor import Tensor
 from weft.torch.operators.derivatives import gradients
 from weft.torch.registry import converter
+from weft.uop.symbolic.sint import sprod
 
 Sizes = Sequence[int]
 
@@ -110,7 +111,7 @@ def max_pool_backward(
     """Add each gradient at the element that was the largest one of its window."""
     axes = len(kernel_size)
     front = tuple(x.shape[:-axes])
-    flat = Tensor.zeros(*front, prod(x.shape[-axes:]), dtype=grad.dtype, device=x.device)
-    places = (*front, prod(grad.shape[-axes:]))
+    flat = Tensor.zeros(*front, sprod(x.shape[-axes:]), dtype=grad.dtype, device=x.device)
+    places = (*front, sprod(grad.shape[-axes:]))
     written = flat.scatter_add(-1, indices.reshape(places), grad.reshape(places))
     return written.reshape(tuple(x.shape))

@@ -8,6 +8,8 @@ from typing import Any
 from weft.base.sequences import prod
 from weft.tensor import Tensor
 from weft.torch.registry import converter
+from weft.uop import UOp
+from weft.uop.symbolic.sint import high_of, smax, smin
 
 
 @converter("aten::view", "aten::_unsafe_view", "aten::reshape")
@@ -65,10 +67,27 @@ def slice_(
     x: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:
     """Return every step-th element of an axis from start to end."""
-    return x[_along(x, dim, slice(start, end, step))]
+    if isinstance(x.shape[dim], UOp):
+        start, end = bounds(x.shape[dim], start, end)
+    return x[along(x, dim, slice(start, end, step))]
 
 
-def _along(x: Tensor, dim: int, item: Any) -> tuple[Any, ...]:
+def bounds(size: Any, start: Any, end: Any) -> tuple[Any, Any]:
+    """Return start and end of a slice of a symbolic size, between 0 and the size."""
+    end = _place(size, size if end is None else end)
+    return smin(_place(size, start or 0), end), end
+
+
+def _place(size: UOp, place: Any) -> Any:
+    """Return a bound of a slice, between 0 and the size. A negative one counts from the end."""
+    if isinstance(place, int) and place >= high_of(size):
+        return size
+    if isinstance(place, int) and place < 0:
+        place = size + max(place, -high_of(size))
+    return smax(smin(place, size), 0)
+
+
+def along(x: Tensor, dim: int, item: Any) -> tuple[Any, ...]:
     """Return the index that takes an item of one axis, and all of the others."""
     return (slice(None),) * (dim % x.ndim) + (item,)
 
@@ -76,7 +95,7 @@ def _along(x: Tensor, dim: int, item: Any) -> tuple[Any, ...]:
 @converter("aten::select.int")
 def select(x: Tensor, dim: int, index: int) -> Tensor:
     """Return one element of an axis, without that axis."""
-    return x[_along(x, dim, index)]
+    return x[along(x, dim, index)]
 
 
 @converter("aten::split_with_sizes")
