@@ -159,7 +159,7 @@ def eig(self: TensorT) -> EigResult[TensorT]:
     a = as_matrices(self, "eig", square=True)
     shapes = [a.shape[:-1], a.shape]
     if 0 in a.shape:
-        return EigResult(a.sum(-1), a)
+        return EigResult(a.sum(-1), +a)
     if computes_on_host(a):
         return EigResult(*host_call("eig", [a], shapes))
     return EigResult(*host_call_of_copies("eig", [a], shapes))

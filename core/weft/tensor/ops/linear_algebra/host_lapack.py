@@ -130,9 +130,16 @@ def _recorded(
     shapes = tuple([each._uop.shape for each in given])
     call = _call(name, shapes, tuple(outputs), tuple(sorted(parameters.items())))
     sources = tuple(
-        [each.contiguous()._uop.reshape((prod(shape),)) for each, shape in zip(given, shapes)]
+        [_row_major(each).reshape((prod(shape),)) for each, shape in zip(given, shapes)]
     )
     return record(Ops.HOST_CALL, sources[0].dtype, sources, call), call
+
+
+def _row_major(matrix: Any) -> UOp:
+    """The node of a matrix in row-major memory."""
+    node: UOp = matrix._uop
+    plain = node.src[0] if node.op is Ops.RESHAPE else node
+    return node if plain.op is Ops.BUFFER else matrix.contiguous()._uop
 
 
 def _from(given: Sequence[Any], node: UOp) -> Any:

@@ -31,9 +31,10 @@ def solve(self: TensorT, other: TensorT) -> TensorT:
     [[1.0], [0.5]]
     """
     a, right, is_vector = equations(self, other, "solve")
-    batch = broadcast_batches(a.shape[:-2], right.shape[:-2])
-    right = right._expanded((*batch, *right.shape[-2:]))
-    a = a._expanded((*batch, *a.shape[-2:]))
+    if len(a.shape) > 2 or len(right.shape) > 2:
+        batch = broadcast_batches(a.shape[:-2], right.shape[:-2])
+        right = right._expanded((*batch, *right.shape[-2:]))
+        a = a._expanded((*batch, *a.shape[-2:]))
     if 0 in right.shape:
         solved = right
     elif computes_on_host(a, right):
@@ -65,7 +66,7 @@ def equations(
             try_=f"give a right side of shape ({size},) or (..., {size}, k); "
             "of a vector for each matrix other.unsqueeze(-1)",
         )
-    return a, right.cast(a.dtype), is_vector
+    return a, right if right.dtype is a.dtype else right.cast(a.dtype), is_vector
 
 
 def inv(self: TensorT) -> TensorT:

@@ -11,17 +11,23 @@ from weft.base.promotion import least_upper_float
 from weft.tensor.ops.transcendental import value_with_derivative
 from weft.tensor.protocol import TensorBase, TensorT
 
+_COMPUTED = frozenset({dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128})
+
 
 def as_matrices(self: TensorBase, method: str, square: bool = False) -> Any:
-    """As floats or complex numbers of at least two axes. Halves are computed in float32."""
-    if len(self.shape) < 2 or (square and self.shape[-1] != self.shape[-2]):
+    """As floats or complex numbers of at least two axes: self where it is computed as it is.
+
+    Halves are computed in float32.
+    """
+    shape = self.shape
+    if len(shape) < 2 or (square and shape[-1] != shape[-2]):
         raise ShapeError(
             f"{method} takes {'square ' if square else ''}matrices",
             asked=f"{method} of shape {self.shape}",
             because="the last two axes are the rows and columns of a matrix",
             try_="reshape it to (..., rows, columns)",
         )
-    if self.is_complex():
+    if self.dtype in _COMPUTED:
         return self
     dtype = least_upper_float(self.dtype)
     return self.cast(dtypes.float32 if dtype.itemsize < 4 else dtype)
