@@ -249,6 +249,8 @@ def _trace(
         return False
     if not all(_is_static(node) for node in nodes):
         return False
+    if _template(result._uop, nodes) is None:
+        return False  # a second call of a function that draws random numbers would draw others
     placeholders = {node: _placeholder(node) for node in nodes}
     over = [_over(value, placeholders) for value in args]
     over_named = {name: _over(value, placeholders) for name, value in kwargs.items()}

@@ -237,3 +237,14 @@ def test_a_trace_that_differs_is_an_error_in_verification(monkeypatch):
 
 def test_every_method_in_the_table_is_there():
     assert [name for name in METHODS if not hasattr(Tensor, name)] == []
+
+
+def test_a_call_with_dropout_draws_random_numbers_once():
+    query = Tensor.ones(1, 2, 3, 2).realize()
+    drawn = []
+    with Tensor.train():
+        for _ in range(4):
+            Tensor.manual_seed(1)
+            query.scaled_dot_product_attention(query, query, dropout_p=0.5)
+            drawn.append(weft.get_rng_state()["drawn"])
+    assert drawn == [drawn[0]] * 4
