@@ -173,6 +173,10 @@ def _is_register(index: UOp) -> bool:
 
 
 def _extent(node: UOp) -> float:
-    """The iterations of a loop; its largest number if it is a variable."""
+    """The iterations of a loop; its largest number if it is a variable, and the smallest if it is
+    the rest of another loop."""
     size = node.src[0]
-    return float(size.arg if size.op is Ops.CONST else size.vmax)
+    is_rest = size.op in (Ops.ADD, Ops.SUB) and size.src[0].op is Ops.CONST
+    if size.op is Ops.CONST:
+        return float(size.arg)
+    return max(0.0, float(size.vmin if is_rest else size.vmax))

@@ -24,10 +24,12 @@ def _simple(value: sint) -> sint:
 
 
 def _trips(loop: UOp) -> sint:
-    """The iterations of a loop: of one whose extent depends on another loop, the most."""
+    """The iterations of a loop: of one whose extent depends on another loop, the most; of the rest
+    of such a loop, the fewest."""
     extent = extent_of(loop)
     if isinstance(extent, UOp) and any(u.op is Ops.RANGE for u in extent.toposort()):
-        return int(extent.vmax)
+        is_rest = extent.op in (Ops.ADD, Ops.SUB) and extent.src[0].op is Ops.CONST
+        return max(0, int(extent.vmin if is_rest else extent.vmax))
     return extent
 
 
