@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.collective_family import Gang
-from weft import Tensor
+from weft import Tensor, nn
 from weft.plugin import hookimpl, register, unregister
 
 DEVICES = ("GANG", "GANG:1", "GANG:2")
@@ -80,3 +80,14 @@ class NoCollectives(Gang):
     @hookimpl
     def weft_collective(self, devices, collective, dtype):
         return None
+
+
+def test_accumulated_gradients_are_reduced_once(gang):
+    net = nn.parallel.DataParallel(nn.Linear(7, 1, bias=False), DEVICES)
+    whole = Tensor(np.arange(42, dtype=np.float32).reshape(6, 7))
+    with net.no_sync():
+        net(whole).sum().backward()
+    net(whole * 2).sum().backward()
+    assert gang.kinds == []
+    assert net.module.weight.grad.tolist() == [[3 * (15.0 * 7 + 6 * n) for n in range(7)]]
+    assert gang.kinds == ["allreduce"]

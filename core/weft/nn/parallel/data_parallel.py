@@ -10,7 +10,8 @@ Distributed: Experiences on Accelerating Data Parallel Training", VLDB 2020.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from weft.device import Mesh, P
@@ -69,3 +70,12 @@ class DataParallel(Module):
         parts = [split_batch(value, self._mesh, self._name) for value in inputs]
         keywords = {n: split_batch(value, self._mesh, self._name) for n, value in named.items()}
         return self.module(*parts, **keywords)
+
+    @contextmanager
+    def no_sync(self) -> Iterator[None]:
+        """Accumulate the gradients of the calls of `backward` inside without an exchange.
+
+        A gradient is reduced when something reads it, here as outside of the context: the next
+        step of the optimiser reduces the sum of all calls once.
+        """
+        yield
