@@ -244,7 +244,9 @@ def golden(request: pytest.FixtureRequest) -> Golden:
 def weft_device_name(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The device under test, as its string; the default device if none was named."""
     from weft.device import registry
+    from weft.engine import ready_kernels
 
+    ready_kernels.use(False)  # what is tested is compiled here
     named = request.config.getoption("--weft-device")
     return registry.canonical(named.replace("{tmp}", str(tmp_path)) if named else None)
 

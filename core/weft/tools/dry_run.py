@@ -22,6 +22,7 @@ from weft.device import (
     DeviceFamily,
     DeviceId,
     Dims,
+    Feature,
     OpenDevice,
     Registry,
     installed_plugins,
@@ -126,7 +127,11 @@ class DryRun:
     def weft_open(self, id: DeviceId) -> Device:
         """Any number of devices, which copy to each other."""
         given = self.offline.capabilities
-        linked = replace(given, memory=replace(given.memory, link_group=id.family))
+        compute = given.compute
+        if compute is not None:  # ready kernels would be built for a device that is not here
+            compute = replace(compute, features=compute.features - {Feature.READY_KERNELS})
+        memory = replace(given.memory, link_group=id.family)
+        linked = replace(given, memory=memory, compute=compute)
         device = self.offline.device
         return Device(id, linked, passes=device.passes, choose=device.choose)
 
