@@ -62,7 +62,7 @@ def _is_negative_nan(number: Any) -> bool:
 
 
 def _of_array(x: Array, kind: DType | None, device: Any, copy: bool | None) -> Array:
-    moves = (device is not None and x.to(device)._uop is not x._uop) or kind not in (None, x.dtype)
+    moves = (device is not None and x.to(device).uop is not x.uop) or kind not in (None, x.dtype)
     if copy is False and moves:
         raise ArgumentError(
             "this array cannot be had without a copy",

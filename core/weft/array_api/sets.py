@@ -65,7 +65,7 @@ def _unique(x: Array) -> UniqueAll:
     group = first.cumsum(0, dtype=dtypes.int32) - 1
     ordered.realize(first, places, group)
     starts = Array.arange(x.size, device=x.device)[first]
-    ends = starts[1:].cat(Array.full((1,), x.size, dtype=dtypes.int32, device=x.device))
+    ends: Any = starts[1:].cat(Array.full((1,), x.size, dtype=dtypes.int32, device=x.device))
     inverse = group.zeros_like().scatter(0, places, group).reshape(x.shape)
     indices = (as_indices(each) for each in (places[starts], inverse, ends - starts))
     return UniqueAll(ordered[starts], *indices)

@@ -47,6 +47,13 @@ def test_creation():
     assert xp.empty((2,), dtype=xp.complex64).shape == (2,)
 
 
+def test_asarray_on_a_device():
+    z = xp.asarray(Z)
+    assert same(xp.asarray(z, device=z.device), Z)
+    assert same(xp.asarray(z, device=z.device, dtype=xp.complex128), Z.astype(np.complex128))
+    assert same(xp.asarray(z, device=z.device, copy=False), Z)
+
+
 def test_dtypes():
     assert xp.isdtype(xp.complex64, "complex floating") and xp.isdtype(xp.complex128, "numeric")
     assert not xp.isdtype(xp.complex64, "real floating")
