@@ -24,8 +24,9 @@ ASSERTIONS = 2
 """In the code that users run, besides those that tell type checkers what a value is."""
 CLOCKS = {
     "test_timing.py", "test_workers.py", "test_disk_cache.py", "test_threads.py", "test_server.py",
+    "test_ready_kernels.py",
 }  # fmt: skip
-"""Tests that read a clock: to wait for another process, or of what measures."""
+"""Tests that read a clock: to wait for another process, to change it, or of what measures."""
 
 
 @cache

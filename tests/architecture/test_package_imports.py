@@ -71,6 +71,7 @@ PUBLIC = {
         "return_types",
         "rng",
         "storage",
+        "tracing_cache",
     },
     "testing": {"fakes", "reference"},
     "tools": {"capabilities"},

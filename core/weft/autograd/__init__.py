@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from weft.autograd.backward import Paths, gradient, nodes_between
-from weft.autograd.derivatives import RECOMPUTE, is_checkpoint
+from weft.autograd.derivatives import CUSTOM, RECOMPUTE, is_checkpoint
 from weft.autograd.functions import Context, Function, grad
 from weft.autograd.host_calls import HOST_CALL_VJPS
 from weft.autograd.rules import RULES
 from weft.base.suggestions import missing_name
 
 __all__ = [
+    "CUSTOM",
     "HOST_CALL_VJPS",
     "RECOMPUTE",
     "RULES",

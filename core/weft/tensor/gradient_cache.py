@@ -22,8 +22,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from weft.autograd import gradient
-from weft.autograd.derivatives import CUSTOM, RECOMPUTE
+from weft.autograd import CUSTOM, RECOMPUTE, gradient
 from weft.autograd.history import old_identity
 from weft.base.collector import uncollected
 from weft.base.provenance import Metadata
