@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any
 
-from weft.plugin import Collective, CollectiveKind, DType, Ops, dtypes
+from weft.plugin import Collective, CollectiveKind, DType, Ops, dtypes, let_through
 from weft_mpi.rank_device import RankDevice
 from weft_mpi.rank_memory import staged
 from weft_mpi.small_floats import reduction_of
@@ -78,7 +78,10 @@ class Exchange:
         try:
             self.call(source, memory)
         except Exception as error:
-            raise process.lost(error, self.what) from error
+            let_through(error)
+            if (found := process.lost(error, self.what)) is error:
+                raise
+            raise found from error
         finally:
             process.waits_for = None
 

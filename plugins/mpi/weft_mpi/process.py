@@ -105,8 +105,11 @@ class Process:
         self.waits_for = self.wait_of(what, ranks or tuple(range(self.size)))
         try:
             yield
-        except self.mpi.Exception as error:
-            raise self.lost(error, what) from error
+        except Exception as error:
+            let_through(error)
+            if (found := self.lost(error, what)) is error:
+                raise
+            raise found from error
         finally:
             self.waits_for = None
 

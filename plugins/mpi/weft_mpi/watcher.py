@@ -121,7 +121,8 @@ class Watcher:
     def _watch(self) -> None:
         try:
             self._exchange_messages()
-        except self.process.mpi.Exception as error:
+        except Exception as error:
+            let_through(error)
             if not (self.process.survives and is_loss(self.process.mpi, error)):
                 raise
 
