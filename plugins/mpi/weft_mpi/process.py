@@ -180,7 +180,8 @@ def _process_namespace() -> str:
     try:
         space = os.readlink("/proc/self/ns/pid")
         return f"{Path('/proc/sys/kernel/random/boot_id').read_text()} {space}"
-    except OSError:
+    except OSError as error:
+        let_through(error)
         return f"{platform.node()} {os.getpid()}"
 
 

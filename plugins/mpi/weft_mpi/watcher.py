@@ -249,7 +249,8 @@ def can_run(process: int | None) -> bool:
         return False
     try:
         status = Path(f"/proc/{process}/stat").read_text()
-    except OSError:
+    except OSError as error:
+        let_through(error)
         return False
     return status.rpartition(")")[2].split()[0] in "RSDI"  # see proc(5)
 
