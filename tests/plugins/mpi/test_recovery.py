@@ -37,7 +37,9 @@ PROGRAM = """
 def test_the_other_ranks_go_on_from_a_checkpoint(ranks, kind):
     options = ("--with-ft", "ulfm")
     outcome = ranks(3, PROGRAM.format(kind=kind), options=options)
-    assert outcome.lines == ["0 2 5632.0 -5632.0", "1 2 5632.0 -5632.0", "lost 1", "lost 1"]
+    *lost, last = outcome.lines[2:]  # a rank that is told of the loss may not know its number
+    assert outcome.lines[:2] == ["0 2 5632.0 -5632.0", "1 2 5632.0 -5632.0"]
+    assert last == "lost 1" and lost in (["lost"], ["lost 1"])
     assert ("ValueError: no such file here" in outcome.err) == (kind == "exception")
 
 
