@@ -66,7 +66,7 @@ class _Generation:
         has_default = False
         for name in self.namespace.get("__annotations__", ()):
             value: Any = self.namespace.get(name, MISSING)
-            one: Field[Any] = value if isinstance(value, Field) else field(default=value)
+            one: Field[Any] = value if value.__class__ is Field else field(default=value)
             is_required = one.default is MISSING and one.default_factory is MISSING
             is_mutable = getattr(one.default, "__hash__", None) is None
             if not one.init or one.kw_only is True or is_mutable or (has_default and is_required):
@@ -80,7 +80,8 @@ class _Generation:
         metaclass: Any = type(cls)
         model = metaclass(cls.__name__, cls.__bases__, self.namespace)
         model.__qualname__ = cls.__qualname__
-        made = vars(_generate(**self.options)(model))
+        generate: Any = _generate
+        made = vars(generate(**self.options)(model))
         for name in self.names:
             setattr(cls, name, made[name])
         self.names.clear()
@@ -98,7 +99,8 @@ _FACTORY = _Factory()
 
 def _make_init(generation: _Generation, fields: dict[str, Field[Any]]) -> Any:
     known: dict[str, Any] = {"_factory": _FACTORY, "_set": object.__setattr__}
-    arguments, lines = ["self"], []
+    arguments = ["self"]
+    lines: list[str] = []
     for name, one in fields.items():
         value, argument = name, name
         if one.default is not MISSING:
@@ -182,7 +184,11 @@ def _dataclass(
 ) -> Any:
     """The decorator, and what it returns if it is called with options."""
     if cls is None:
-        return lambda cls: _deferred(cls, eq, order, frozen, slots)
+
+        def decorate(cls: type[Any]) -> type[Any]:
+            return _deferred(cls, eq, order, frozen, slots)
+
+        return decorate
     return _deferred(cls, eq, order, frozen, slots)
 
 
@@ -213,7 +219,7 @@ def _deferred(cls: type[Any], eq: bool, order: bool, frozen: bool, slots: bool) 
 def _set_defaults(cls: type[Any], namespace: dict[str, Any]) -> None:
     """Replace fields by their defaults, as class attributes."""
     for name, value in namespace.items():
-        if isinstance(value, Field):
+        if value.__class__ is Field:
             if value.default is MISSING:
                 delattr(cls, name)
             else:
@@ -237,11 +243,13 @@ def _with_slots(cls: type[Any], names: tuple[str, ...], frozen: bool) -> type[An
 
 
 def _state(self: Any) -> list[Any]:
-    return [getattr(self, name) for name in type(self).__dataclass_fields__]
+    cls: Any = type(self)
+    return [getattr(self, name) for name in cls.__dataclass_fields__]
 
 
 def _set_state(self: Any, state: list[Any]) -> None:
-    for name, value in zip(type(self).__dataclass_fields__, state):
+    cls: Any = type(self)
+    for name, value in zip(cls.__dataclass_fields__, state):
         object.__setattr__(self, name, value)
 
 

@@ -40,6 +40,9 @@ class Estimates:
         return Estimates(self.ops + other.ops, self.lds + other.lds, self.bytes + other.bytes)
 
 
+_NO_ESTIMATES = Estimates()
+
+
 @dataclass(frozen=True, eq=False)
 class LinearProgram:
     """A kernel as straight-line nodes. Build it with ``LinearProgram.of``, which reads the facts
@@ -67,7 +70,7 @@ class LinearProgram:
     variables: tuple[UOp, ...] = ()
     global_size: tuple[sint, ...] | None = None
     local_size: tuple[sint, ...] | None = None
-    estimates: Estimates = Estimates()
+    estimates: Estimates = _NO_ESTIMATES
     source_ast: UOp | None = field(default=None, repr=False)
     applied: tuple[Any, ...] = ()
 
@@ -100,7 +103,7 @@ class LinearProgram:
         name: str,
         uops: Iterable[UOp],
         *,
-        estimates: Estimates = Estimates(),
+        estimates: Estimates = _NO_ESTIMATES,
         source_ast: UOp | None = None,
         applied: tuple[Any, ...] = (),
     ) -> LinearProgram:

@@ -145,7 +145,7 @@ def lstsq(inputs: Arrays, outputs: Arrays, rtol: float) -> None:
     x = _complex_view(x) if a.dtype.kind == "c" else x
     for place in ndindex(a.shape[:-2]):
         x[place], _, rank[place], values[place] = _linalg().lstsq(a[place], b[place], rtol)
-    rest = a @ x - b
+    rest: Any = a @ x - b
     (rest * rest.conj()).real.sum(-2, out=residuals)
 
 

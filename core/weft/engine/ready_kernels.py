@@ -20,7 +20,7 @@ from __future__ import annotations
 import importlib
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -202,7 +202,7 @@ def begin_table(device: OpenDevice) -> None:
 
 
 @contextmanager
-def building() -> Iterator[None]:
+def building() -> Generator[None]:
     """A context in which general kernels are compiled where they are not ready: whatever is
     computed in it becomes a part of the table."""
     _building.append(True)
