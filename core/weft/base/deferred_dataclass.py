@@ -81,7 +81,7 @@ class _Generation:
         model = metaclass(cls.__name__, cls.__bases__, self.namespace)
         model.__qualname__ = cls.__qualname__
         generate: Any = _generate
-        made = vars(generate(**self.options)(model))
+        made: dict[str, Any] = vars(generate(**self.options)(model))
         for name in self.names:
             setattr(cls, name, made[name])
         self.names.clear()
@@ -169,7 +169,7 @@ class _Deferred:
     def __get__(self, instance: Any, owner: type[Any]) -> Any:
         self.generation.make(self.name)
         found: Any = vars(self.generation.cls)[self.name]
-        bind = getattr(type(found), "__get__", None)
+        bind: Any = getattr(found.__class__, "__get__", None)
         return found if bind is None else bind(found, instance, owner)
 
 
@@ -243,13 +243,13 @@ def _with_slots(cls: type[Any], names: tuple[str, ...], frozen: bool) -> type[An
 
 
 def _state(self: Any) -> list[Any]:
-    cls: Any = type(self)
-    return [getattr(self, name) for name in cls.__dataclass_fields__]
+    names: dict[str, Any] = self.__dataclass_fields__
+    return [getattr(self, name) for name in names]
 
 
 def _set_state(self: Any, state: list[Any]) -> None:
-    cls: Any = type(self)
-    for name, value in zip(cls.__dataclass_fields__, state):
+    names: dict[str, Any] = self.__dataclass_fields__
+    for name, value in zip(names, state):
         object.__setattr__(self, name, value)
 
 
