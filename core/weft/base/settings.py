@@ -146,20 +146,14 @@ TABLE: tuple[Setting, ...] = (
         "never, 1 if those are few, 2 always",
     ),
     Setting("GROUP_KERNELS", 1, "0: no fusion to kernels of several outputs or reductions"),
-    Setting(
-        "MAX_KERNEL_BUFFERS", 0, "maximum number of buffers of a kernel; 0: the limit of the device"
-    ),
+    Setting("MAX_KERNEL_BUFFERS", 0, "maximum buffers of a kernel; 0: the limit of the device"),
     Setting(
         "RING",
         1,
         "ring all-reduce: 0 never, 1 on more than two devices for more elements than "
         "RING_ALLREDUCE_THRESHOLD, 2 always",
     ),
-    Setting(
-        "RING_ALLREDUCE_THRESHOLD",
-        256000,
-        "minimum number of elements for a ring all-reduce if RING=1",
-    ),
+    Setting("RING_ALLREDUCE_THRESHOLD", 256000, "minimum elements of a ring all-reduce if RING=1"),
     Setting(
         "PROCESS_REPLAY",
         "",
@@ -187,11 +181,7 @@ TABLE: tuple[Setting, ...] = (
     ),
     Setting("READY_KERNELS", 1, "0: small kernels are compiled when they are first needed"),
     Setting("MEMORY_PLANNER", 1, "0: intermediates of a schedule do not share memory"),
-    Setting(
-        "HOST_CALLS",
-        1,
-        "0: compute linear algebra by kernels also where the host can access the memory",
-    ),
+    Setting("HOST_CALLS", 1, "0: linear algebra by kernels, also where LAPACK can read the memory"),
     Setting("CACHE_DIR", _default_cache_folder(), "folder of the disk cache"),
     Setting("CACHE", 1, "0: neither read nor write the disk cache"),
     Setting("DISABLE_PLUGINS", "", "families that are not loaded, separated by commas"),
