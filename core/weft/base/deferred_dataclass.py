@@ -80,10 +80,9 @@ class _Generation:
         metaclass: Any = type(cls)
         model = metaclass(cls.__name__, cls.__bases__, self.namespace)
         model.__qualname__ = cls.__qualname__
-        generate: Any = _generate
-        made: dict[str, Any] = vars(generate(**self.options)(model))
+        complete: Any = _generate(**self.options)(model)
         for name in self.names:
-            setattr(cls, name, made[name])
+            setattr(cls, name, vars(complete)[name])
         self.names.clear()
 
 
