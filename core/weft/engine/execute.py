@@ -79,7 +79,7 @@ def run_again(
 
     bound: binds the template to memory, without items.
     """
-    if recording() is not None or sharding_seen() or stats.timing or trace.enabled():
+    if recording() is not None or stats.timing or trace.enabled():
         return None
     if template.prepared is None:
         template.prepared = _COMPILED  # from this first run on

@@ -18,6 +18,7 @@ from typing import Any
 
 from weft.base.interrupts import let_through
 from weft.device import Buffer, OpenDevice, binding
+from weft.engine.process_group import is_addressable
 from weft.engine.programs import bound_program_for
 from weft.engine.runners import KernelRunner, concrete, cost_of
 from weft.engine.stats import stats
@@ -80,7 +81,10 @@ def launch_list(template: ScheduleTemplate, structure: Structure) -> LaunchList 
     for step in template.steps:
         if step.ast.op is not Ops.SINK:
             return None
-        kernel, values = bound_program_for(step.ast, _device(step.memory[0], template, structure))
+        device = _device(step.memory[0], template, structure)
+        if not is_addressable(device):
+            return None  # other processes run the schedule too, and compare it
+        kernel, values = bound_program_for(step.ast, device)
         if any(variable not in values for variable in kernel.variables):
             return None
         program = kernel.p.program

@@ -29,7 +29,7 @@ from weft.base.provenance import Metadata
 from weft.base.settings import settings
 from weft.schedule.structural_key import is_plain, traversal
 from weft.tensor.tracing_cache import not_equal, settings_number
-from weft.uop import GraphTemplate, Ops, UOp, sharding_seen
+from weft.uop import GraphTemplate, Ops, UOp
 
 _MOST_TEMPLATES = 64
 _SEEN = object()
@@ -73,7 +73,7 @@ def cached_gradient(
 ) -> list[UOp | None]:
     """`weft.autograd.gradient`, by the template of an equal graph if there is one."""
     found = None
-    if targets and not hooks and not sharding_seen() and _read_enabled():
+    if targets and not hooks and _read_enabled():
         order = traversal(UOp(Ops.SINK, src=(root, upstream, *targets)))
         found = uncollected(_structure, order, targets, ends)
     if found is None:

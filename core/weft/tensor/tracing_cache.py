@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ParamSpec, TypeVar
 
-from weft.base.dtype import DType, any_images
+from weft.base.dtype import DType, ImageDType
 from weft.base.errors import SpecError
 from weft.base.provenance import Metadata
 from weft.base.settings import settings
@@ -150,7 +150,7 @@ def _signature(
 
     nodes: gets those of the tensors among the arguments.
     """
-    if not _read_enabled() or any_images():
+    if not _read_enabled():
         return None
     try:
         found = [_described(value, nodes) for value in args]
@@ -267,9 +267,9 @@ def _trace(
 
 def _is_static(node: UOp) -> bool:
     """Whether a node has a shape of numbers with elements, and lies on one device."""
-    return node.device.__class__ is str and all(
-        extent.__class__ is int and extent > 0 for extent in node.shape
-    )
+    if node.device.__class__ is not str or isinstance(node.dtype, ImageDType):
+        return False
+    return all(extent.__class__ is int and extent > 0 for extent in node.shape)
 
 
 def _placeholder(node: UOp) -> UOp:

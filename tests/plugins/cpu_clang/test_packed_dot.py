@@ -10,7 +10,8 @@ from weft.engine import lower_schedule_item
 from weft.plugin import Ops, UOp
 from weft.schedule import create_schedule_with_vars, kernelize_map
 
-UNITS = {dot.dtype_in for dot in Device["CPU"].compute.pair_dots}
+UNITS = {dot.dtype_in for dot in Device["CPU"].compute.pair_dots if dot.bits is None}
+"""Factors of every value: units of fewer bits multiply quantised weights alone."""
 
 
 def needs(dtype):

@@ -46,6 +46,14 @@ def test_several_tensors_over_other_memory(runs):
     assert len(runs) >= CALLS - 1
 
 
+def test_tensors_of_one_device_beside_sharded_ones(runs):
+    devices = ("CPU", "CPU:1")
+    assert (Tensor([1.0, 2.0]).shard(devices, 0) + 1).tolist() == [2.0, 3.0]
+    for seed in range(CALLS):
+        Tensor.realize(*results(seed))
+    assert runs
+
+
 def test_the_statistics_are_those_of_a_schedule(runs):
     counts = []
     for seed in range(CALLS):

@@ -158,7 +158,11 @@ class Jit(Generic[P, R]):
 
     @property
     def read_variables(self) -> frozenset[UOp]:
-        """The variables whose values Python takes: each value has a trace."""
+        """The variables whose values Python takes: each value has a trace.
+
+        >>> weft.jit(lambda x: x + 1).read_variables
+        frozenset()
+        """
         return frozenset().union(*self._cache.read_variables.values())
 
     # ---- methods --------------------------------------------------------------------------------
