@@ -41,13 +41,17 @@ class Decoder:
         )  # fmt: skip
         self._likeliest: Buffer | None = None
 
-    def extend(self, tokens: Sequence[int]) -> Tensor:
-        """Compute these tokens after those in the cache: logits (1, vocabulary) of the next."""
+    def extend(self, tokens: Sequence[int], is_prompt: bool = False) -> Tensor:
+        """Compute these tokens after those in the cache: logits (1, vocabulary) of the next.
+
+        is_prompt: without rounding of activations, whatever part of the prompt is in the cache.
+        """
         logits = None
         done = 0
         while done < len(tokens):
             left = len(tokens) - done
-            size = 1 if left == 1 else next((n for n in CHUNKS if n <= left), CHUNKS[-1])
+            is_single = left == 1 and not is_prompt
+            size = 1 if is_single else next((n for n in CHUNKS if n <= left), CHUNKS[-1])
             part = list(tokens[done : done + size])
             padded = np.array([part + [0] * (size - len(part))], dtype=np.int32)
             last = np.array([len(part) - 1], dtype=np.int32)
@@ -72,7 +76,7 @@ class Decoder:
                 break
             same += 1
         del self.tokens[same:]
-        return self.extend(tokens[same:])
+        return self.extend(tokens[same:], is_prompt=True)
 
 
 def _step_of(
