@@ -56,6 +56,7 @@ METHODS = frozenset(
 
 _MOST_TRACES = 256
 _MOST_NODES = 4096
+_MOST_DEPTH = 4
 _MOST_STAMPS, _MOST_VALUES = 64, 1024
 _PLAIN = frozenset({int, bool, str, type(None)})
 _SCALARS = frozenset({Ops.CONST, Ops.DEFINE_VAR, Ops.BIND})
@@ -150,12 +151,12 @@ def _signature(
 
     nodes: gets those of the tensors among the arguments.
     """
-    if not _read_enabled():
-        return None
+    if not _read_enabled() or _read_checking():
+        return None  # checked mode looks at the values of each call
     try:
-        found = [_described(value, nodes) for value in args]
+        found = [_described(value, nodes, 0) for value in args]
         if kwargs:
-            found += [(name, _described(value, nodes)) for name, value in kwargs.items()]
+            found += [(name, _described(value, nodes, 0)) for name, value in kwargs.items()]
     except _NotPlainError:
         return None
     if len(nodes) > 1:
@@ -181,7 +182,7 @@ def settings_number() -> int:
     return number
 
 
-def _described(value: Any, nodes: list[UOp]) -> Any:
+def _described(value: Any, nodes: list[UOp], depth: int) -> Any:
     kind = value.__class__
     if kind in _operand_classes:
         node: UOp = value._uop
@@ -194,8 +195,8 @@ def _described(value: Any, nodes: list[UOp]) -> Any:
         return kind, value
     if kind is float:
         return kind, value.hex()  # zeros of both signs are equal, and no NaN is
-    if kind is tuple or kind is list:
-        return (kind, *[_described(entry, nodes) for entry in value])
+    if (kind is tuple or kind is list) and depth < _MOST_DEPTH:
+        return (kind, *[_described(entry, nodes, depth + 1) for entry in value])
     raise _NotPlainError
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import weft
 from weft import Tensor, Variable, nn, settings
-from weft.base.errors import SpecError
+from weft.base.errors import IndexingError, SpecError
 from weft.tensor import tracing_cache
 from weft.tensor.tracing_cache import METHODS, traced_once
 
@@ -185,6 +185,27 @@ def test_sizes_of_variables_and_constants():
     for _ in range(CALLS):
         assert Tensor(2.0).softmax(0).item() == 1.0
         np.testing.assert_allclose(Tensor.ones(3).softmax().numpy(), np.full(3, 1 / 3), rtol=1e-6)
+
+
+def test_checked_mode_checks_each_call(instantiated):
+    logits, right = number(0, 2, 3), Tensor([0, 2]).realize()
+    with settings.override(CHECK=1):
+        for _ in range(CALLS):
+            logits.sparse_categorical_crossentropy(right).realize()
+        with pytest.raises(IndexingError):
+            logits.sparse_categorical_crossentropy(Tensor([0, 7]).realize()).realize()
+    assert not instantiated
+
+
+def test_deep_containers_are_recorded_at_each_call():
+    @traced_once
+    def scaled(x, nested):
+        return x * 2
+
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert scaled(Tensor([1.0]), deep).tolist() == [2.0]
 
 
 def test_views_are_read_after_writes():
