@@ -89,7 +89,7 @@ def cached_gradient(
             _templates.clear()
         _templates[key] = _SEEN
     elif template is _SEEN:
-        _templates[key] = _template(nodes, derived)
+        _templates[key] = _template(nodes, derived) or False  # not tried again
     elif template.__class__ is _Gradients and template.instantiate(nodes) != derived:
         raise not_equal("a cached gradient", "gradient")
     return derived

@@ -12,7 +12,7 @@ Source: J.-C. Filliâtre, S. Conchon, 'Type-safe modular hash-consing' (ML Works
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from operator import methodcaller
 from typing import Any, TypeAlias
@@ -421,36 +421,12 @@ class UOp(_Open):
         if not replacements:
             return self
         done: dict[UOp, UOp] = {}
-        for node in self._order_above(replacements):
+        for node in self.toposort(gate=lambda u: u not in replacements):
             other = replacements.get(node)
             if other is None:
-                src = node.src
-                changed = tuple([done.get(s, s) for s in src])
-                other = node if changed == src else node.over(changed)
+                other = node.over(tuple([done.get(s, s) for s in node.src]))
             done[node] = other
         return done[self]
-
-    def _order_above(self, ends: Container[UOp]) -> dict[UOp, None]:
-        """`toposort(gate=lambda node: node not in ends)`, without a call for each node."""
-        order: dict[UOp, None] = {}
-        stack: list[UOp | None] = [self]
-        path: list[UOp] = []
-        pop, push = stack.pop, stack.append
-        while stack:
-            node = pop()
-            if node is None:
-                order[path.pop()] = None
-            elif node not in order:
-                src = node.src
-                if not src or node in ends:
-                    order[node] = None
-                    continue
-                path.append(node)
-                push(None)
-                for source in src[::-1]:
-                    if source not in order:
-                        push(source)
-        return order
 
     @property
     def base(self) -> UOp:
