@@ -207,7 +207,8 @@ class DifferentiationMixin(TensorBase):
                     asked="the gradient with respect to a tensor of "
                     f"{target._uop.dtype!r} {target.shape}",
                     because="no differentiable path leads from one to the other",
-                    try_="materialize_grads=True for zeros",
+                    try_="x.requires_grad_() before values are computed, or materialize_grads=True "
+                    "for zeros",
                 )
             # not a leaf: gradients of it can be computed after it is realized
             made = target.zeros_like() if node is None else self._from_node(node, None, True)
