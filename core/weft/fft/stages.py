@@ -1,7 +1,7 @@
-"""One pass of a mixed-radix transform: Stockham's autosort algorithm.
+"""Stockham autosort: one pass of a mixed-radix transform.
 
-Before a pass the numbers are r pieces of (l, m); after it, (l, r, m): the transform over the pieces
-is beside each other. After all passes the order is natural. A pass is one kernel.
+A pass reads r pieces of shape (l, m). It writes shape (l, r, m), where the r results of each
+butterfly are adjacent. After all passes the order is natural. A pass is one kernel.
 
 Source: W. T. Cochran and others, "What is the fast Fourier transform?", Proceedings of the IEEE
 (1967); C. Van Loan, "Computational Frameworks for the Fast Fourier Transform" (1992), section 1.7.

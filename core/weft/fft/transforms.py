@@ -1,8 +1,10 @@
-"""Transforms along one axis of interleaved numbers: tensors of shape (outer, n, inner, 2).
+"""Fast Fourier transform: along one axis of interleaved numbers, of shape (outer, n, inner, 2).
+Also: Cooley-Tukey, mixed radix, Bluestein.
 
 `sign` is -1 for the transform and 1 for its inverse, which is not divided by n.
 
-Source: L. I. Bluestein, "A linear filtering approach to the computation of discrete Fourier
+Source: J. W. Cooley, J. W. Tukey, "An algorithm for the machine calculation of complex Fourier
+series" (1965); L. I. Bluestein, "A linear filtering approach to the computation of discrete Fourier
 transform", IEEE Transactions on Audio and Electroacoustics (1970).
 """
 

@@ -1,5 +1,6 @@
 """Memory planning: reuse memory for temporary buffers with disjoint lifetimes.
-Also: liveness analysis, buffer reuse, register allocation of buffers, lifetime analysis.
+Also: liveness analysis, buffer reuse, register allocation of buffers, lifetime analysis, live
+ranges, arena allocation.
 
 On devices with sub-buffers all temporaries go into one *arena*, a single allocation. The largest
 is placed first, each at the lowest offset where it overlaps nothing that is live at the same time.

@@ -1,5 +1,5 @@
 """Two-step reduction: split a long reduce to few elements so that each step runs in parallel.
-Also: split reduction, split-K, tree reduction.
+Also: split reduction, split-K, tree reduction, two-phase reduction.
 
 The first step computes up to 256 partial results for each element, the second combines them. It is
 profitable on devices that run a kernel in parallel, and along an axis that is read from memory: a

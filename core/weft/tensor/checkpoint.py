@@ -1,5 +1,5 @@
 """Activation checkpointing: `backward` recomputes the intermediate values of a function.
-Also: gradient checkpointing, rematerialization.
+Also: gradient checkpointing, rematerialization, recomputation.
 
 The value of a checkpoint has two graphs. Readers use the first one. Gradients flow through the
 second one, which computes the same value from copies of the arguments. The two graphs therefore

@@ -1,5 +1,5 @@
 """Tracing cache: the graph of a method is recorded once per signature, and instantiated afterwards.
-Also: memoized tracing, graph templates.
+Also: memoized tracing, graph templates, trace cache.
 
 A composite method (`layernorm`, `conv2d`, `cross_entropy`) records tens of nodes, and finds shapes,
 dtypes and broadcasts again at every call. The nodes depend on the signature alone: the shapes,

@@ -1,5 +1,5 @@
 """PatternMatcher: a named set of rewrite rules, dispatched by op.
-Also: term rewriting, peephole rules.
+Also: term rewriting, peephole rules, pattern matching, tree pattern matching.
 
 Identities are rows of a table, `[(x + 0, lambda x: x)]`. A rule with a condition is a named
 function, added with `@matcher.rule(pattern)`, whose docstring is its law. Its parameters are the

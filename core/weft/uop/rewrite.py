@@ -1,5 +1,5 @@
 """Term rewriting: apply a rule set to a graph until no rule matches, without recursion.
-Also: graph rewriting, fixed-point iteration.
+Also: graph rewriting, fixed-point iteration, tree rewriting.
 
 A node is rewritten after its sources, and the result of a rule is
 rewritten again. A rule set that does not terminate raises an error with its name.

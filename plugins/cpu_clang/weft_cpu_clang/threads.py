@@ -1,5 +1,5 @@
 """Thread pool: the threads of this process that share the iterations of one kernel.
-Also: fork-join parallelism, work sharing.
+Also: fork-join parallelism, work sharing, work stealing.
 
 A kernel that can be divided (see `thread_loop`) is called with the number of a part and the
 number of parts. The launching thread takes parts like every worker: first its own share, then those

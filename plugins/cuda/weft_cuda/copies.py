@@ -1,4 +1,5 @@
 """Asynchronous copies to shared memory: ``cp.async``, from compute capability 8.0 on.
+Also: asynchronous copy, cp.async.
 
 in: spec.linear      out: the same with a statement in the place of each such STORE, COMMIT and WAIT
 

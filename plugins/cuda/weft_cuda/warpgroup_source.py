@@ -1,4 +1,5 @@
 """Warpgroup products as source: the function that multiplies tiles by the matrix units of Hopper.
+Also: swizzle, wgmma.
 
 Two warpgroups share a block of 128 rows. Tiles of both operands are copied to shared memory ahead
 of their use by ``cp.async``, with the swizzle of 128 bytes that ``wgmma`` reads: the number of a

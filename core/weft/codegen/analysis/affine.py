@@ -1,4 +1,5 @@
 """Affine analysis: write an index expression as {term: factor} and a constant.
+Also: scalar evolution.
 
 Vectorization, loop coalescing and the expander use it to find the stride of an address along a
 loop. A term is a RANGE, a variable, or any node that is not a sum or a product with a constant.

@@ -1,5 +1,5 @@
 """Reduction lowering: replace REDUCE by an accumulator with its initialization, update and result.
-Also: scalar replacement of a reduction.
+Also: scalar replacement of a reduction, register promotion.
 
 in:  the expanded graph and the path of every node
 out: the same without REDUCE and FILL, with DEFINE_REG and the STOREs that belong to each

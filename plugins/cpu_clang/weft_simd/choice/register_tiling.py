@@ -1,5 +1,5 @@
 """Register tiling: choose the tiles of outputs in registers and the unrolling of reductions.
-Also: register blocking, unroll-and-jam, unroll and jam, outer-loop unrolling.
+Also: register blocking, unroll-and-jam, unroll and jam, outer-loop unrolling, micro-kernel.
 
 Source: Allen & Kennedy, "Optimizing Compilers for Modern Architectures" (2001), unroll-and-jam;
 Goto & van de Geijn, "Anatomy of high-performance matrix multiplication" (ACM TOMS 2008).

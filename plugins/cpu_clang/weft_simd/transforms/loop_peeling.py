@@ -1,5 +1,5 @@
 """Loop peeling: split a reduction into a main loop of round length and a remainder loop.
-Also: remainder loop, epilogue loop.
+Also: remainder loop, epilogue loop, loop tail.
 
 in:  spec.lowered
 out: spec.lowered in which such reductions vectorize: op(reduce of all but the last few, reduce of

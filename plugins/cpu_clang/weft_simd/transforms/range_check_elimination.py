@@ -1,5 +1,6 @@
 """Range check elimination: run the iterations of a sum in which all gates pass without the gates.
-Also: index-set splitting of a reduction, guard elimination, padding.
+Also: index-set splitting of a reduction, guard elimination, padding, bounds-check elimination,
+bounds check elimination.
 
     for r < n: sum += x[r] * (a <= r < b ? y[r] : 0)
 ->  for r < b - a: sum += x[r + a] * y[r + a]; for the other r: sum += x[r] * 0

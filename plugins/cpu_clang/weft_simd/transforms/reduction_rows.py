@@ -1,4 +1,5 @@
 """Row buffering: store reductions in a local row buffer so that later operations vectorize.
+Also: loop distribution, loop fission.
 
 in:  spec.kernel_ast
 out: spec.kernel_ast in which such reductions are local rows (CONTIGUOUS with a Row)
