@@ -155,6 +155,7 @@ def transformers_valued(file: Path) -> Valued:
 
 
 LOADERS: dict[str, Callable[[Path], Valued]] = {
+    "weft, int16": lambda file: weft_valued(file, activations="int16"),
     "weft, int8": lambda file: weft_valued(file, activations="int8"),
     "weft, float32": lambda file: weft_valued(file, activations="float32"),
     "weft, int8, cache in q8": lambda file: weft_valued(

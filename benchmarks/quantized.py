@@ -24,7 +24,7 @@ import numpy as np
 
 from weft import Tensor, jit
 from weft.io import gguf_load
-from weft.quantization import FORMATS, dequantize, linear_int8, storage_of
+from weft.quantization import FORMATS, dequantize, linear_int8, linear_int16, storage_of
 
 BANDWIDTH_BYTES = 1 << 28
 PROMPT = "The capital of France is"
@@ -63,12 +63,13 @@ def random_blocks(name: str, count: int) -> Tensor:
 
 
 def time_format(name: str, rows: int, size: tuple[int, int], runs: int) -> dict[str, float]:
-    """Bytes of weights per second of the product with float and with int8 activations."""
+    """Bytes of weights per second of the product with float and with integer activations."""
     data = random_blocks(name, size[0] * size[1] // FORMATS[name].length)
     x = Tensor.randn(rows, size[1]).realize()
     products: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
         "float32": lambda x, data: x @ dequantize(data, name, size).transpose(0, 1),
         "int8": lambda x, data: linear_int8(x, dequantize(data, name, size)),
+        "int16": lambda x, data: linear_int16(x, dequantize(data, name, size)),
     }
     found: dict[str, float] = {}
     for kind, product in products.items():
@@ -82,8 +83,8 @@ def print_formats(arguments: argparse.Namespace) -> None:
     size = (arguments.columns, arguments.length)
     bandwidth = read_bandwidth(arguments.runs)
     print(f"{os.environ['WEFT_CPU_THREADS']} threads: read bandwidth {bandwidth / 1e9:.1f} GB/s")
-    print("| format | rows | float32, GB/s | share | int8, GB/s | share |")
-    print("|---|---|---|---|---|---|")
+    print("| format | rows | float32, GB/s | share | int8, GB/s | share | int16, GB/s | share |")
+    print("|---|---|---|---|---|---|---|---|")
     for name in arguments.formats or FORMATS:
         for rows in arguments.rows:
             speeds = time_format(name, rows, size, arguments.runs).values()

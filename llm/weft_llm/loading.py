@@ -50,12 +50,12 @@ def open_source(path: str | Path, device: str | None = None) -> Source:
     return Source(path, config, gguf_model.state_from_tensors(tensors, config), notes)
 
 
-def load_network(source: Source, dtype: Any = None, rounds: bool = True) -> Network:
+def load_network(source: Source, dtype: Any = None, activations: str = "float32") -> Network:
     """The network of a source with its weights in memory.
 
     dtype: of the weights of linear layers and embeddings; without it that of the file, where
-    quantised ones keep their blocks. rounds: see `BlockWeight`. Raises FormatError for tensors that
-    are missing or have other shapes.
+    quantised ones keep their blocks. activations: see `BlockWeight`. Raises FormatError for tensors
+    that are missing or have other shapes.
     """
     network: Network = FAMILIES[source.config.family](source.config)
     own = nn.state.get_state_dict(network)
@@ -77,7 +77,7 @@ def load_network(source: Source, dtype: Any = None, rounds: bool = True) -> Netw
                 because=f"{name} has {saved.shape}, and {target.shape} is needed",
                 try_="compare the file with the original",
             )
-        weights[name] = _placed(saved, dtype, rounds)
+        weights[name] = _placed(saved, dtype, activations)
     blocks = [each.data for each in weights.values() if isinstance(each, BlockWeight)]
     Tensor.realize(*blocks, *(each for each in weights.values() if isinstance(each, Tensor)))
     for name, weight in weights.items():
@@ -94,11 +94,11 @@ def _put(network: nn.Module, name: str, value: Weight) -> None:
     setattr(place, last, value)
 
 
-def _placed(saved: Tensor, dtype: Any, rounds: bool) -> Weight:
+def _placed(saved: Tensor, dtype: Any, activations: str) -> Weight:
     """The weight to store: quantised ones as they are, vectors as float32."""
     storage = storage_of(saved) if dtype is None else None
     if storage is not None:
-        return BlockWeight(storage, rounds)
+        return BlockWeight(storage, activations)
     kind = dtypes.float32 if len(saved.shape) == 1 else dtype
     stored = (saved if kind is None else saved.cast(kind)).contiguous()
     return nn.Parameter(stored, requires_grad=False)

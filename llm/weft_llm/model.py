@@ -30,7 +30,7 @@ from weft_llm.weights import BlockWeight, weights_of
 
 Message = Mapping[str, Any]
 _DEFAULT_CONTEXT = 4096
-ACTIVATIONS = ("int8", "float32")
+ACTIVATIONS = ("int16", "int8", "float32")
 
 
 class LanguageModel:
@@ -146,23 +146,24 @@ def load(
     context: int | None = None,
     device: str | None = None,
     dtype: Any = None,
-    activations: str = "int8",
+    activations: str = "int16",
     cache_format: str = "float32",
 ) -> LanguageModel:
     """Load a GGUF file, or a folder with config.json, safetensors and tokenizer.json.
 
     context: the most tokens of prompt and answer together, 4096 or the model's length without it.
-    dtype: of weights in memory, that of the file without it. activations: "int8" rounds what
-    quantised weights are multiplied by while tokens are generated, for each 32 numbers; "float32"
-    rounds nothing and is slower. Prompts are computed without rounding. cache_format: of keys and
-    values, "float32", or "q8", int8 with a scale for each 32 numbers. Raises FileError where files
-    cannot be read, FormatError where they are damaged, UnknownChoice for other families.
+    dtype: of weights in memory, that of the file without it. activations: "int16" rounds what
+    quantised weights are multiplied by while tokens are generated, for each 32 numbers; "int8"
+    rounds more and is a little faster, "float32" rounds nothing and is slow. Prompts are computed
+    without rounding. cache_format: of keys and values, "float32", or "q8", int8 with a scale for
+    each 32 numbers. Raises FileError where files cannot be read, FormatError where they are
+    damaged, UnknownChoice for other families.
     """
     _check_choice("activations", activations, ACTIVATIONS)
     _check_choice("cache_format", cache_format, CACHE_FORMATS)
     source = open_source(path, device)
     tokenizer = load_tokenizer(source)
-    network = load_network(source, dtype, rounds=activations == "int8")
+    network = load_network(source, dtype, activations)
     longest = source.config.max_position_embeddings
     if context is not None and not 0 < context <= longest:
         raise ArgumentError(

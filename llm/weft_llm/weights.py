@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from weft import Tensor, nn
-from weft.quantization import dequantize, linear_int8
+from weft.quantization import dequantize, linear_int8, linear_int16
 from weft.quantization.dequantization import BlockStorage
+
+ROUNDED_PRODUCTS: Mapping[str, Callable[[Tensor, Tensor, Tensor | None], Tensor]] = {
+    "int8": linear_int8, "int16": linear_int16,
+}  # fmt: skip
 
 
 class BlockWeight:
@@ -15,12 +20,13 @@ class BlockWeight:
     It keeps the bytes. The expression of the values is made where the weight is used, so that
     `jit`, which visits what a function reaches, finds one realized tensor and no graph.
 
-    rounds: whether products of few rows round their activations to int8; see `linear_int8`.
+    activations: what products of few rows round their activations to, "int8" or "int16", as
+    `linear_int8` does; "float32" rounds nothing.
     """
 
-    def __init__(self, storage: BlockStorage, rounds: bool = True) -> None:
+    def __init__(self, storage: BlockStorage, activations: str = "float32") -> None:
         self.data, self.format, self.shape = storage.data, storage.format.name, storage.shape
-        self.rounds = rounds
+        self.activations = activations
 
     def values(self) -> Tensor:
         """The values, an expression that kernels compute where they read it."""
@@ -40,8 +46,10 @@ def product(x: Tensor, weight: Weight, bias: Tensor | None = None, exact: bool =
 
     exact: round no activations, whatever the weight says.
     """
-    if isinstance(weight, BlockWeight) and weight.rounds and not exact:
-        return linear_int8(x, weight.values(), bias)
+    if isinstance(weight, BlockWeight) and not exact:
+        rounded = ROUNDED_PRODUCTS.get(weight.activations)
+        if rounded is not None:
+            return rounded(x, weight.values(), bias)
     y = x @ values_of(weight).transpose(0, 1)
     return y if bias is None else y + bias
 
@@ -65,7 +73,7 @@ def tensors_of(network: nn.Module) -> list[Tensor]:
 def description_of(network: nn.Module) -> str:
     """The class, the configuration and the formats of the weights of a network."""
     formats = [
-        (each.format, each.shape, each.rounds) if isinstance(each, BlockWeight) else ""
+        (each.format, each.shape, each.activations) if isinstance(each, BlockWeight) else ""
         for each in weights_of(network)
     ]
     return f"{type(network).__name__} {vars(network).get('config')!r} {formats}"

@@ -1,7 +1,7 @@
 """Block quantisation: small integers with a scale for each block, dequantised at their readers."""
 
 from weft.quantization.dequantization import BlockStorage, block_format, dequantize, storage_of
-from weft.quantization.dynamic_quantization import linear_int8
+from weft.quantization.dynamic_quantization import linear_int8, linear_int16
 from weft.quantization.formats import FORMATS, BitField, BlockFormat, PackedIntegers
 from weft.quantization.group_quantization import (
     GROUP_FORMATS,
@@ -24,6 +24,7 @@ __all__ = [
     "dequantize",
     "dequantize_channels",
     "dequantize_groups",
+    "linear_int16",
     "linear_int8",
     "quantize",
     "quantized_weights",

@@ -18,7 +18,7 @@ PROGRAM = """
 import sys
 import numpy as np
 from weft import Tensor
-from weft.quantization import linear_int8, quantize
+from weft.quantization import linear_int8, linear_int16, quantize
 source = np.random.default_rng(int(sys.argv[1]))
 for name in sys.argv[2:]:
     rows, columns = (int(n) for n in source.integers(1, 9, 2))
@@ -26,12 +26,13 @@ for name in sys.argv[2:]:
     weight = quantize(Tensor(source.standard_normal((columns, length)).astype("f4")), name)
     x = source.standard_normal((rows, length)).astype("f4")
     groups = x.reshape(rows, -1, 32)
-    scale = np.abs(groups).max(-1, keepdims=True) / np.float32(127)
-    near = (np.round(groups / scale) * scale).reshape(x.shape)
-    got = linear_int8(Tensor(x), weight).numpy()
-    # an activation between two integers may be rounded to the other one
-    error = np.abs(got - near @ weight.numpy().T).max()
-    assert error < 0.01 * np.sqrt(length), (name, rows, columns, length, error)
+    for product, largest in ((linear_int8, 127), (linear_int16, 32639)):
+        scale = np.abs(groups).max(-1, keepdims=True) / np.float32(largest)
+        near = (np.round(groups / scale) * scale).reshape(x.shape)
+        got = product(Tensor(x), weight).numpy()
+        # an activation between two integers may be rounded to the other one
+        error = np.abs(got - near @ weight.numpy().T).max()
+        assert error < 1.27 / largest * np.sqrt(length), (name, rows, columns, length, error)
 """
 
 

@@ -1,4 +1,4 @@
-"""Products with activations in int8: near those of the dequantised weights, at every shape."""
+"""Products with activations in int8 and int16: near those of the dequantised weights, at every shape."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from weft import Tensor, jit
 from weft.base.errors import ShapeError, WrongKind
-from weft.quantization import FORMATS, dequantize, linear_int8
+from weft.quantization import FORMATS, dequantize, linear_int8, linear_int16
 from weft.quantization.dynamic_quantization import has_words
 
 
@@ -47,9 +47,29 @@ def test_the_product_is_that_of_rounded_activations(name, rows, columns, blocks,
     np.testing.assert_allclose(got, expected, rtol=1e-4, atol=2 * step)
 
 
-def test_zero_activations():
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("rows", [1, 3])
+def test_sixteen_bits_are_near_the_product_without_rounding(name, rows):
+    weight, values = random_weight(name, 7, 768, rows)
+    x = np.random.default_rng(rows).standard_normal((rows, 768)).astype(np.float32)
+    x[:, :64] *= np.float32(1e-3)
+    expected = x.astype(np.float64) @ values.T
+    size = np.abs(x).astype(np.float64) @ np.abs(values).T
+    assert (np.abs(linear_int16(Tensor(x), weight).numpy() - expected) < 3e-5 * size).all()
+
+
+def test_digits_of_the_largest_activations():
+    weight, values = random_weight("q8_0", 3, 64, 5)
+    steps = np.array([1, -1, 128 / 32639, -128 / 32639, 127.5 / 32639, 0, 1e-9, 0.5])
+    x = np.tile(steps, 8).astype(np.float32).reshape(1, 64)
+    got = linear_int16(Tensor(x), weight).numpy()
+    np.testing.assert_allclose(got, x.astype(np.float64) @ values.T, rtol=1e-3, atol=1e-2)
+
+
+@pytest.mark.parametrize("product", [linear_int8, linear_int16])
+def test_zero_activations(product):
     weight, _ = random_weight("q4_0", 4, 64, 0)
-    assert linear_int8(Tensor.zeros(1, 64), weight).tolist() == [[0.0] * 4]
+    assert product(Tensor.zeros(1, 64), weight).tolist() == [[0.0] * 4]
 
 
 def test_leading_axes_and_a_bias():
@@ -81,6 +101,8 @@ def test_what_cannot_be_multiplied():
         linear_int8(Tensor.ones(1, 64), Tensor.ones(4, 64))
     with pytest.raises(ShapeError):
         linear_int8(Tensor.ones(1, 32), weight)
+    with pytest.raises(ShapeError, match="linear_int16"):
+        linear_int16(Tensor.ones(1, 32), weight)
 
 
 def test_several_products_of_the_same_activations():

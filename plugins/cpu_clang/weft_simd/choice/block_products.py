@@ -47,10 +47,11 @@ class _Product(NamedTuple):
 def apply_block_products(kernel: Kernel) -> bool:
     """Apply what such products need, all of it or nothing; False for other kernels."""
     units = [unit for unit in kernel.target.compute.pair_dots if unit.terms == 4]
-    if not units or kernel.fills or len(kernel.reduces) % 2:
+    if not units or kernel.fills:
         return False
     products = _products(kernel)
-    if not products or 2 * len(products) != len(kernel.reduces):
+    sums = {each for product in products for each in (product.inner, product.outer)}
+    if not products or len(sums) != len(kernel.reduces):
         return False
     return all_or_nothing(kernel, lambda trial: _apply_opts(trial, units, products))
 
