@@ -54,7 +54,7 @@ def _command(commands: Any, name: str, summary: str) -> argparse.ArgumentParser:
     )  # fmt: skip
     parser.add_argument(
         "--activations", choices=("int16", "int8", "float32"), default="int16",
-        help="what quantised weights are multiplied by: float32 is exact and slow, int8 the fastest",
+        help="what quantised weights are multiplied by: float32 is exact, int8 the fastest",
     )  # fmt: skip
     return parser
 

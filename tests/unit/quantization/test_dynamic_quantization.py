@@ -1,4 +1,4 @@
-"""Products with activations in int8 and int16: near those of the dequantised weights, at every shape."""
+"""Products with rounded activations: near those of the dequantised weights, at every shape."""
 
 import numpy as np
 import pytest
