@@ -6,7 +6,7 @@ Source: A. Griewank, A. Walther, "Evaluating Derivatives", SIAM 2008, chapter 3 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from weft.autograd.derivatives import RECOMPUTE, is_checkpoint
@@ -30,6 +30,7 @@ from weft.uop import GroupOp, Ops, UOp, memo_slot
 _set_meta = memo_slot("meta")
 _MEMORY = frozenset({Ops.BUFFER, Ops.MULTI, Ops.ASSIGN})
 _HOLDS = frozenset({Ops.BUFFER, Ops.MULTI})
+_LOOKED_UP = _MEMORY | NON_DIFFERENTIABLE  # for their sources, see `Paths._sources`
 _WHOLE = frozenset({Ops.BUFFER, Ops.MULTI, Ops.RESHAPE})
 _LOSING = frozenset({Ops.SHRINK, Ops.EXPAND})
 _NO_RESULT = 0x7FC5_3A91
@@ -73,29 +74,24 @@ class Paths:
     def _order(self, root: UOp) -> dict[UOp, None]:
         order: dict[UOp, None] = {}
         ends = self._ends
-        stack: list[UOp | None] = [root]
-        path: list[UOp] = []  # nodes whose sources come first, each with a None on the stack
-        pop, push = stack.pop, stack.append
-        while stack:
-            node = pop()
-            if node is None:
-                order[path.pop()] = None
-            elif node not in order:
-                op = node.op
-                sources = (
-                    self._sources(node) if op in _MEMORY or op in NON_DIFFERENTIABLE else node.src
-                )
-                if node in ends:
-                    sources = ()
-                if not sources:
-                    order[node] = None
+        above: list[tuple[UOp, Iterator[UOp]]] = []
+        below = self._sources(root)
+        node, sources = root, iter(() if root in ends else below)
+        while True:
+            for source in sources:
+                if source in order:
                     continue
-                path.append(node)
-                push(None)
-                for source in sources[::-1]:
-                    if source not in order:
-                        push(source)
-        return order
+                src = self._sources(source) if source.op in _LOOKED_UP else source.src
+                if src and source not in ends:
+                    above.append((node, sources))
+                    node, sources = source, iter(src)
+                    break
+                order[source] = None
+            else:
+                order[node] = None
+                if not above:
+                    return order
+                node, sources = above.pop()
 
     def _sources(self, node: UOp) -> tuple[UOp, ...]:
         if node.op not in _MEMORY:

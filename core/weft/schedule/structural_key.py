@@ -16,7 +16,7 @@ make equal structures equal).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -47,6 +47,7 @@ _plain: set[Any] = set()
 _MOST_PLAIN = 1 << 16
 # Nodes below these say nothing more; identity of the node is identity of the value.
 _ENDS = frozenset({Ops.CONST, Ops.VCONST, Ops.DEVICE, Ops.DEFINE_VAR})
+_LEAVES = _ENDS | {Ops.BUFFER, Ops.BIND}
 
 
 @dataclass(eq=False, slots=True)
@@ -136,27 +137,26 @@ def _structure_of(sink: UOp, order: Iterable[UOp]) -> Structure | None:
 
 def traversal(sink: UOp) -> dict[UOp, None]:
     """`sink.toposort()` that ends at BUFFERs, constants and bound variables."""
+    if sink.op in _LEAVES:
+        return {sink: None}
     order: dict[UOp, None] = {}
-    stack: list[UOp | None] = [sink]
-    path: list[UOp] = []
-    pop, push = stack.pop, stack.append
-    while stack:
-        node = pop()
-        if node is None:
-            order[path.pop()] = None
-            continue
-        if node in order:
-            continue
-        src = node.src
-        if not src or (op := node.op) is Ops.BUFFER or op is Ops.BIND or op in _ENDS:
+    above: list[tuple[UOp, Iterator[UOp]]] = []
+    node, sources = sink, iter(sink.src)
+    while True:
+        for source in sources:
+            if source in order:
+                continue
+            src = source.src
+            if src and source.op not in _LEAVES:
+                above.append((node, sources))
+                node, sources = source, iter(src)
+                break
+            order[source] = None
+        else:
             order[node] = None
-            continue
-        path.append(node)
-        push(None)
-        for source in src[::-1]:
-            if source not in order:
-                push(source)
-    return order
+            if not above:
+                return order
+            node, sources = above.pop()
 
 
 def _add_devices(devices: set[str], device: Any) -> None:
