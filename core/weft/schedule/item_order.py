@@ -1,5 +1,7 @@
 """Topological sort: order the kernels of a graph breadth first by in-degree.
 
+Collectives come as early as possible, and the kernels that need them late: see `exchange_order`.
+
 The nodes to order are KERNELs. A KERNEL may write several buffers: each is an ASSIGN(memory,
 KERNEL) of its own in the graph. Beside the edges of the graph there is one from every reader of a
 version to the ASSIGN that overwrites it: the reader runs first. Nodes that are never free form a
@@ -13,11 +15,11 @@ Source: Kahn, "Topological Sorting of Large Networks", Communications of the ACM
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
 
 from weft.base.errors import ScheduleError
 from weft.device import Buffer, binding
+from weft.schedule.exchange_order import ReadyKernels, is_collective, is_view
 from weft.schedule.item import ScheduleItem, stored_slots
 from weft.schedule.kernel_ast import bind_value
 from weft.schedule.kernels import root_buffer
@@ -81,15 +83,21 @@ def _topological_order(writes: list[UOp]) -> tuple[list[UOp], list[UOp]]:
     for before, after in _edges(kernels):
         followers[before].append(after)
         waiting[after] += 1
-    ready = deque(kernel for kernel in kernels if waiting[kernel] == 0)
+    ready = ReadyKernels()
+    users: set[UOp] = set()
+    for kernel in kernels:
+        if waiting[kernel] == 0:
+            ready.add(kernel)
     order: list[UOp] = []
     while ready:
-        kernel = ready.popleft()
+        kernel = ready.pop()
         order.append(kernel)
+        if is_collective(kernel) or (kernel in users and is_view(kernel)):
+            users.update(followers[kernel])
         for follower in followers[kernel]:
             waiting[follower] -= 1
             if waiting[follower] == 0:
-                ready.append(follower)
+                ready.add(follower, follower in users)
     stuck = {kernel for kernel in kernels if waiting[kernel]}
     while leaves := [k for k in stuck if stuck.isdisjoint(followers[k])]:
         stuck.difference_update(leaves)  # they only come after what is stuck
@@ -123,7 +131,7 @@ def _versions_read(source: UOp) -> list[UOp]:
     found = [source]
     while source.op is Ops.ASSIGN and source.src[1].op is Ops.KERNEL:
         kernel = source.src[1]
-        if kernel.arg.ast.op is not Ops.BUFFER_VIEW:
+        if not is_view(kernel):
             break
         source = kernel.src[1]
         found.append(source)
