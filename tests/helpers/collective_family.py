@@ -33,12 +33,17 @@ class Member(Device):
 
 
 class Gang:
-    """The plugin: exchanges by lists of numbers, and notes which."""
+    """The plugin: exchanges by lists of numbers, and notes which.
+
+    Under `jit` the results are written when the exchange is awaited. Until then their memory has
+    other values, and what is given has to stay as it is.
+    """
 
     weft_api = (1, 1)
 
     def __init__(self):
         self.kinds = []
+        self.events = []
 
     @hookimpl
     def weft_devices(self):
@@ -62,22 +67,62 @@ class Gang:
 
     @hookimpl
     def weft_runner(self, device, program):
-        return device.below.runner(program)
+        run = device.below.runner(program)
+
+        def noted(*handles, **how):
+            self.events.append("kernel")
+            return run(*handles, **how)
+
+        return noted
 
     @hookimpl
     def weft_collective(self, devices, collective, dtype):
         self.kinds.append(collective.kind)
-        memory = [device.below.allocator for device in devices]
+        return GangExchange(self, devices, collective, dtype)
 
-        def exchange(outputs, inputs):
-            given = [
-                unpack(bytes(each.map_host(handle)), dtype)[: collective.input_size(place)]
-                for place, (each, handle) in enumerate(zip(memory, inputs))
-            ]
-            for place, (each, handle) in enumerate(zip(memory, outputs)):
-                each.copy_in(handle, memoryview(pack(result(collective, given, place), dtype)))
 
-        return exchange
+class GangExchange:
+    """One collective. It is also an exchange that has started."""
+
+    def __init__(self, gang, devices, collective, dtype):
+        self.gang, self.collective, self.dtype = gang, collective, dtype
+        self.memory = [device.below.allocator for device in devices]
+
+    def __call__(self, outputs, inputs):
+        given = self.read(inputs)
+        for place, (memory, handle) in enumerate(zip(self.memory, outputs)):
+            values = result(self.collective, given, place)
+            memory.copy_in(handle, memoryview(pack(values, self.dtype)))
+
+    def read(self, handles):
+        sizes = map(self.collective.input_size, range(len(handles)))
+        return [
+            unpack(bytes(memory.map_host(handle)), self.dtype)[:size]
+            for memory, handle, size in zip(self.memory, handles, sizes)
+        ]
+
+    def sent(self):
+        return [bytes(memory.map_host(h)) for memory, h in zip(self.memory, self.inputs)]
+
+    def starter(self, handles):
+        return self.start
+
+    def start(self, outputs, inputs):
+        self.gang.events.append("start")
+        self.outputs, self.inputs = outputs, inputs
+        self.given = self.sent()
+        for place, (memory, handle) in enumerate(zip(self.memory, outputs)):
+            values = [113] * self.collective.output_size(place)
+            memory.copy_in(handle, memoryview(pack(values, self.dtype)))
+        return self
+
+    def progress(self):
+        self.gang.events.append("progress")
+
+    def wait(self):
+        self.gang.events.append("wait")
+        assert self.sent() == self.given, "what is given changed meanwhile"
+        self(self.outputs, self.inputs)
 
 
 COMBINE = {Ops.ADD: lambda a, b: a + b, Ops.MUL: lambda a, b: a * b, Ops.MAX: max}

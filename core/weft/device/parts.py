@@ -270,6 +270,34 @@ class CollectiveRunner(Protocol):
         ...
 
 
+class Exchanging(Protocol):
+    """An exchange that has started."""
+
+    def progress(self) -> None:
+        """Let it progress, without waiting for its end."""
+        ...
+
+    def wait(self) -> None:
+        """Return when the results of addressable devices may be read."""
+        ...
+
+
+@runtime_checkable
+class AsyncCollective(CollectiveRunner, Protocol):
+    """A collective that can go on while kernels run."""
+
+    def starter(
+        self, handles: tuple[Sequence[Any], Sequence[Any]] | None
+    ) -> Callable[[Sequence[Any], Sequence[Any]], Exchanging]:
+        """A function that starts the exchange on handles of results and of given values. It is
+        called again after the end of the last exchange only.
+
+        handles: those of every call, where they are always the same. All processes call this for
+        the same collectives in one order, and start them in one order.
+        """
+        ...
+
+
 @runtime_checkable
 class SettableGraph(GraphRunner, Protocol):
     """A graph whose arguments are set one by one, so that unchanged arguments cost no time."""

@@ -14,16 +14,18 @@ in:  list[ExecItem] that ran      out: `Recorded`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from weft.base.deferred_dataclass import dataclass
+from weft.base.dtype import ImageDType
 from weft.device import Buffer, registry
 from weft.engine.host_functions import HostCallStep
 from weft.engine.lower_items import ExecItem
 from weft.engine.process_group import is_addressable
 from weft.engine.runners import CollectiveStep, KernelRunner, RemoteKernel, ViewRunner
+from weft.schedule import Lifetime
 from weft.uop import UOp
 
 INPUT, OUTPUT, INTERMEDIATE, CONSTANT = "input", "output", "intermediate", "constant"
@@ -259,6 +261,30 @@ def _is_constant(memory: Memory, changing: frozenset[int]) -> bool:
     if memory.kind is not CONSTANT or memory.writes or id(memory.buffer) in changing:
         return False
     return not registry.capabilities(memory.buffer.device).memory.persistent
+
+
+def lifetimes(
+    steps: Sequence[Step], intermediates: Sequence[Memory], ends: Mapping[int, int]
+) -> list[Lifetime]:
+    """When each intermediate is in use, by its number; images, which share no memory, left out.
+
+    ends: by number of a step that goes on while others run, the step before which it has ended.
+    """
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for time, step in enumerate(steps):
+        end = time
+        if step.item.prg.is_kernel is False:  # a copy may be asynchronous
+            end = ends.get(time, len(steps))
+        for argument in step.arguments:
+            key = id(argument.memory)
+            first.setdefault(key, time)
+            last[key] = max(end, last.get(key, end))
+    return [
+        Lifetime(number, m.buffer.device, m.buffer.nbytes, first[id(m)], last[id(m)])
+        for number, m in enumerate(intermediates)
+        if id(m) in first and not isinstance(m.buffer.dtype, ImageDType)
+    ]
 
 
 def is_exchange(step: Step) -> bool:

@@ -19,7 +19,6 @@ from operator import itemgetter
 from typing import Any, NoReturn
 
 from weft.base import trace
-from weft.base.dtype import ImageDType
 from weft.base.interrupts import let_through
 from weft.base.settings import settings
 from weft.device import (
@@ -34,9 +33,11 @@ from weft.device import (
     transfer,
 )
 from weft.engine.argument_slots import ArgumentSlots
+from weft.engine.exchange_buckets import with_buckets
 from weft.engine.execute import run_steps
 from weft.engine.host_functions import HostCallStep
 from weft.engine.lower_items import ExecItem
+from weft.engine.overlapped_exchanges import ExchangesGoing, awaited_at, overlapped
 from weft.engine.recorded_steps import (
     CONSTANT,
     INPUT,
@@ -45,11 +46,12 @@ from weft.engine.recorded_steps import (
     Memory,
     Recorded,
     Step,
+    lifetimes,
 )
 from weft.engine.recorded_steps import variables as _variables
 from weft.engine.runners import CollectiveStep, KernelRunner, concrete, cost_of
 from weft.engine.stats import stats
-from weft.schedule import Layout, Lifetime, plan_memory
+from weft.schedule import Layout, plan_memory
 from weft.uop import UOp
 
 _debug = settings.getter("DEBUG")
@@ -94,6 +96,8 @@ class Replay(Recorded):
         if self._ready:
             return
         self.forget()
+        self._join_exchanges()
+        self._awaited = awaited_at(self.steps)
         self._layout = self._plan()
         arenas = self._layout.allocate()
         self._devices = [registry.open(name) for name in self._names]
@@ -110,8 +114,8 @@ class Replay(Recorded):
                 else arenas[spot.arena].view(buffer.size, buffer.dtype, spot.start)
             )
         self._fixed = fixed
-        self.steps = [step for step in self.steps if step.item.is_local]
         self._lists = [self._arguments_of(step, fixed) for step in self.steps]
+        self._overlapped = overlapped(self.steps, self._lists)
         self._values: dict[UOp, int] = {}
         self._launches = self._make_launches()
         self._has_values = bool(self._with_values or self._value_setters)
@@ -135,26 +139,21 @@ class Replay(Recorded):
         self._last: tuple[Any, ...] = (None,) * len(kept)
         self._any_window = any(window is not None for window in self._windows)
 
+    def _join_exchanges(self) -> None:
+        """Join adjacent all-reduces, and leave out what other processes run."""
+        steps = with_buckets(self.steps) if settings.MEMORY_PLANNER else self.steps
+        self.steps = [step for step in steps if step.item.is_local]
+        kept = [m for m in self._memories.values() if m.kind is not INTERMEDIATE]
+        used = [argument.memory for step in self.steps for argument in step.arguments]
+        self._memories = {id(m): m for m in (*kept, *used)}
+
     def _intermediates(self) -> list[Memory]:
         return [m for m in self._memories.values() if m.kind is INTERMEDIATE]
 
     def _plan(self) -> Layout:
         if not settings.MEMORY_PLANNER:
             return Layout()
-        first: dict[int, int] = {}
-        last: dict[int, int] = {}
-        for time, step in enumerate(self.steps):
-            # a copy may be asynchronous
-            end = len(self.steps) if step.item.prg.is_kernel is False else time
-            for argument in step.arguments:
-                key = id(argument.memory)
-                first.setdefault(key, time)
-                last[key] = max(end, last.get(key, end))
-        return plan_memory(
-            Lifetime(number, m.buffer.device, m.buffer.nbytes, first[id(m)], last[id(m)])
-            for number, m in enumerate(self._intermediates())
-            if id(m) in first and not isinstance(m.buffer.dtype, ImageDType)
-        )
+        return plan_memory(lifetimes(self.steps, self._intermediates(), self._awaited))
 
     def _arguments_of(self, step: Step, fixed: Mapping[int, Buffer]) -> list[Any]:
         """The arguments of one step: handles in the order of the slots, or the buffers of a copy.
@@ -184,19 +183,27 @@ class Replay(Recorded):
         self._with_values: list[tuple[int, int]] = []
         self._value_setters: list[tuple[UOp, Callable[[int], None]]] = []
         row: list[int] = []
+        going = ExchangesGoing(self._overlapped, self._awaited)
         for number, step in enumerate(self.steps):
             fits = self._fits_a_row(number)
-            if row and not (fits and self._device_of(row[0]) is self._device_of(number)):
+            waits = going.waits_before(number)
+            if row and not (
+                fits and not waits and self._device_of(row[0]) is self._device_of(number)
+            ):
                 self._launch_row(row, launches)
+                launches += going.polls()
                 row = []
+            launches += waits
             if fits:
                 row.append(number)
             elif isinstance(step.item.prg, KernelRunner):
                 self._launch_alone(number, launches)
+            elif number in self._overlapped:
+                launches.append(going.start(number))
             else:
                 launches.append(_exchange(step.item.prg, self._lists[number]))
         self._launch_row(row, launches)
-        return launches
+        return launches + going.waits_before(len(self.steps))
 
     def _changing(self, number: int) -> list[UOp]:
         """The variables of a kernel whose values change; those of others are as recorded."""
@@ -437,7 +444,7 @@ class Replay(Recorded):
     ) -> None:
         """Run step by step inside trace spans."""
         items: list[ExecItem] = []
-        for step in self.steps:
+        for number, step in enumerate(self.steps):
             buffers: list[Buffer] = []
             for argument in step.arguments:
                 memory = argument.memory
@@ -450,7 +457,8 @@ class Replay(Recorded):
                 buffers.append(argument.of(buffer))
             item = step.item
             known = {**item.values, **values}
-            items.append(ExecItem(item.prg, tuple(buffers), item.metadata, known))
+            prg = self._overlapped.get(number, item.prg)
+            items.append(ExecItem(prg, tuple(buffers), item.metadata, known))
         run_steps(items)
 
 

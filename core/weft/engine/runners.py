@@ -120,6 +120,7 @@ class CollectiveStep:
     def __init__(self, ast: UOp, devices: Sequence[OpenDevice]) -> None:
         self.ast = ast
         self.name: str = ast.arg.kind
+        self.devices = devices
         self.device = devices[0]
         self.runner = self.device.collective([d.device for d in devices], ast.arg, ast.dtype)
 

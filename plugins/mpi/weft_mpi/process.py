@@ -102,22 +102,28 @@ class Process:
 
         ranks: those that take part, all by default. They note the same text.
         """
-        self.waits_for = self.wait_of(what, ranks or tuple(range(self.size)))
+        with self.waiting_for(self.wait_of(what, ranks or tuple(range(self.size)))):
+            yield
+
+    @contextmanager
+    def waiting_for(self, wait: Wait) -> Generator[None]:
+        """Wait for what this rank takes part in since `wait_of`."""
+        self.waits_for = wait._replace(since=monotonic())
         try:
             yield
         except Exception as error:
             let_through(error)
-            if (found := self.lost(error, what)) is error:
+            if (found := self.lost(error, wait.what)) is error:
                 raise
             raise found from error
         finally:
             self.waits_for = None
 
     def wait_of(self, what: str, ranks: tuple[int, ...]) -> Wait:
-        """A wait that begins now."""
+        """Take part in what this rank will wait for."""
         self.entered += 1
         self.begun[what] += 1
-        return Wait(self.entered, what, ranks, monotonic(), self.begun)
+        return Wait(self.entered, what, ranks, monotonic(), self.begun, self.begun[what])
 
     def group(self, ranks: tuple[int, ...]) -> Any:
         """The communicator of some ranks, which all of them ask for, in their order."""

@@ -58,7 +58,8 @@ class Wait(NamedTuple):
     """What a rank waits for.
 
     :ivar number: counts the waits of this rank. ranks: those that take part. since: in seconds.
-    :ivar begun: how often this rank has begun to wait for each of all that it waited for.
+    :ivar begun: how often this rank has begun to take part in each of all that it takes part in.
+    :ivar turn: how often it had begun with this one then. It may have begun with others since.
     """
 
     number: int
@@ -66,6 +67,7 @@ class Wait(NamedTuple):
     ranks: tuple[int, ...]
     since: float
     begun: Mapping[str, int]
+    turn: int
 
 
 class Watcher:
@@ -262,8 +264,7 @@ def is_deadlock(states: Sequence[Wait | None]) -> bool:
     if len(waiting) < len(states):
         return False
     return not any(
-        all(waiting[r].begun.get(one.what, 0) >= one.begun[one.what] for r in one.ranks)
-        for one in waiting
+        all(waiting[r].begun.get(one.what, 0) >= one.turn for r in one.ranks) for one in waiting
     )
 
 

@@ -12,7 +12,8 @@ watcher = pytest.importorskip("weft_mpi.watcher")
 
 
 def wait(what, *ranks, number=1, **begun):
-    return watcher.Wait(number, what, ranks, 0.0, {**begun, what: begun.get(what, 0) + 1})
+    turn = begun.get(what, 0) + 1
+    return watcher.Wait(number, what, ranks, 0.0, {**begun, what: turn}, turn)
 
 
 def test_ranks_of_one_exchange_go_on():

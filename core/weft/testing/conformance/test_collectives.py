@@ -17,7 +17,7 @@ import pytest
 from weft.base.dtype import dtypes
 from weft.base.errors import DeviceError, ScheduleError
 from weft.base.scalars import pack, unpack
-from weft.device import Buffer, registry
+from weft.device import AsyncCollective, Buffer, registry
 from weft.tensor import Tensor
 from weft.uop import Collective, CollectiveKind, Ops
 
@@ -49,7 +49,26 @@ def group(weft_device):
     return found or [weft_device]
 
 
-def exchange(group, collective, dtype, given):
+def at_once(run, outputs, inputs):
+    """Call a collective."""
+    run(outputs, inputs)
+
+
+def started(run, outputs, inputs):
+    """Start a collective, and wait for its end."""
+    exchanging = run.starter(None)(outputs, inputs)
+    exchanging.progress()
+    exchanging.wait()
+
+
+def started_again(run, outputs, inputs):
+    """Start a collective on the same memory several times."""
+    start = run.starter((outputs, inputs))
+    for _ in range(3):
+        start(outputs, inputs).wait()
+
+
+def exchange(group, collective, dtype, given, carry_out=at_once):
     """Carry out one collective; the values that each addressable device got, by its place."""
     run = group[0].collective([one.device for one in group], collective, dtype)
     inputs, outputs = [], []
@@ -60,7 +79,7 @@ def exchange(group, collective, dtype, given):
         size = collective.output_size(place)
         filled = pack([0] * size, dtype)
         outputs.append(Buffer(one.id, size, dtype).copy_in(filled))
-    run([one.handle for one in outputs], [one.handle for one in inputs])
+    carry_out(run, [one.handle for one in outputs], [one.handle for one in inputs])
     own = [place for place, one in enumerate(group) if one.capabilities.memory.addressable]
     for place in own:
         sent = unpack(bytes(inputs[place].copy_out()), dtype)
@@ -97,6 +116,22 @@ def test_all_reduce(weft_device, group, op, dtype):
         collective = Collective(CollectiveKind.ALLREDUCE, len(group), (size,), op)
         for found in exchange(group, collective, dtype, given).values():
             assert found == reduced(op, given, dtype)
+
+
+@pytest.mark.parametrize("carry_out", [started, started_again])
+@pytest.mark.parametrize("kind", CollectiveKind, ids=str)
+def test_a_collective_goes_on_while_kernels_run(group, kind, carry_out):
+    count = len(group)
+    sizes = {CollectiveKind.ALLREDUCE: 1, CollectiveKind.BROADCAST: 1}
+    parts = sizes.get(kind, count * count if kind == CollectiveKind.ALL_TO_ALL else count)
+    op = Ops.ADD if "reduce" in kind else None
+    collective = Collective(kind, count, (5,) * parts, op)
+    run = group[0].collective([one.device for one in group], collective, dtypes.float32)
+    if not isinstance(run, AsyncCollective):
+        pytest.skip("the device waits for the end of each collective")
+    given = [numbers(place, collective.input_size(place), dtypes.float32) for place in range(count)]
+    expected = exchange(group, collective, dtypes.float32, given)
+    assert exchange(group, collective, dtypes.float32, given, carry_out) == expected
 
 
 def test_every_device_gets_the_same_bits_of_a_sum(group):
