@@ -97,12 +97,15 @@ print("complete", x[0][0])
 """
 
 
-def run(size: int, text: str, folder: str) -> tuple[int, str, str]:
-    """Run a program as ranks (or as one process, for size 0): code, output, errors."""
+def run(size: int, text: str, folder: str, limit: int = 3) -> tuple[int, str, str]:
+    """Run a program as ranks (or as one process, for size 0): code, output, errors.
+
+    limit: the seconds that a rank waits for one that computes.
+    """
     path = Path(folder) / "program.py"
     path.write_text(text)
     environment = os.environ | {
-        "WEFT_DEVICE": "REF", "WEFT_MPI_TIMEOUT": "3", "OMPI_MCA_btl": "self,sm",
+        "WEFT_DEVICE": "REF", "WEFT_MPI_TIMEOUT": str(limit), "OMPI_MCA_btl": "self,sm",
         "OMPI_MCA_mpi_yield_when_idle": "1",
         "OMPI_MCA_btl_sm_backing_directory": folder,
     }  # fmt: skip
@@ -120,7 +123,8 @@ def check_fault(seed: int) -> str:
     kind, size = drawn.choice(sorted(PROMISED)), drawn.choice((2, 3))
     fault = {"kind": kind, "rank": drawn.randrange(size), "step": drawn.randrange(1, 6)}
     with tempfile.TemporaryDirectory() as folder:
-        code, out, errors = run(size, PROGRAM.format(folder=folder, **fault), folder)
+        limit = 20 if kind == "slow" else 3
+        code, out, errors = run(size, PROGRAM.format(folder=folder, **fault), folder, limit)
         ended = time.time()
         name = f"{fault} of {size}"
         if kind == "slow":
