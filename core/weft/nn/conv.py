@@ -9,7 +9,8 @@ from weft.base.dtype import DType
 from weft.base.errors import ArgumentError
 from weft.base.sequences import prod
 from weft.nn import init
-from weft.nn.functional.convolution import named_padding, per_axis
+from weft.nn.functional.convolution import named_padding
+from weft.nn.functional.dimensions import per_axis
 from weft.nn.input_checks import tensor_for
 from weft.nn.module import Layer
 from weft.nn.parameter import parameter

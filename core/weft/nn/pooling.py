@@ -10,7 +10,7 @@ from typing import Any
 
 from weft.nn import functional as F
 from weft.nn.activations import Activation
-from weft.nn.functional.convolution import per_axis
+from weft.nn.functional.dimensions import per_axis
 from weft.nn.input_checks import tensor_for
 from weft.tensor import Tensor
 

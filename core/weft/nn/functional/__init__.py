@@ -10,11 +10,24 @@ Each takes tensors and gives tensors, lazily. Where a method of Tensor of the sa
 
 from typing import TYPE_CHECKING, NoReturn
 
-from weft.nn.functional import activations, convolution, layers, losses
+from weft.nn.functional import (
+    activations,
+    convolution,
+    layers,
+    losses,
+    normalization,
+    pooling,
+    rearrangement,
+    resizing,
+)
 from weft.nn.functional.activations import *
 from weft.nn.functional.convolution import *
 from weft.nn.functional.layers import *
 from weft.nn.functional.losses import *
+from weft.nn.functional.normalization import *
+from weft.nn.functional.pooling import *
+from weft.nn.functional.rearrangement import *
+from weft.nn.functional.resizing import *
 from weft.nn.input_checks import missing_name
 from weft.nn.suggested_names import FUNCTIONS
 
@@ -23,6 +36,10 @@ __all__ += activations.__all__
 __all__ += convolution.__all__
 __all__ += layers.__all__
 __all__ += losses.__all__
+__all__ += normalization.__all__
+__all__ += pooling.__all__
+__all__ += rearrangement.__all__
+__all__ += resizing.__all__
 
 
 if not TYPE_CHECKING:  # a checker reports a name that is not there

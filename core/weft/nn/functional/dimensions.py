@@ -1,14 +1,21 @@
-"""Functions of one, two and three spatial axes from one definition."""
+"""Functions of one, two and three spatial axes from one definition, and checks of the axes."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from weft.base.arguments import shown, whole
+from weft.base.errors import ArgumentError, ShapeError
+from weft.tensor import Tensor
+
 P = ParamSpec("P")
 R = TypeVar("R")
+
+Sizes = int | Sequence[int]
+"""One number for all spatial axes, or one for each."""
 
 _WORDS = {
     1: {"{axes}": "axis", "{sizes}": "kernel"},
@@ -44,3 +51,30 @@ def _over(axes: int, function: Callable[Concatenate[int, P], R]) -> Callable[P, 
     described.__signature__ = signature.replace(parameters=[*signature.parameters.values()][1:])
     del described.__wrapped__
     return made
+
+
+def per_axis(value: Any, axes: int, what: str, least: int = 1) -> tuple[int, ...]:
+    """One number for each axis, of one or of as many. :raises ArgumentError: for another count."""
+    several = isinstance(value, Sequence)
+    sizes = tuple(whole(n, what, least=least) for n in (value if several else (value,) * axes))
+    if len(sizes) != axes:
+        raise ArgumentError(
+            f"{what} needs one number, or one per spatial axis",
+            asked=f"{what}={shown(value)}",
+            because=f"there are {axes} spatial axes",
+            try_=f"give {axes} numbers",
+        )
+    return sizes
+
+
+def check_space(who: str, x: Tensor, axes: int, weight: Tensor | None = None) -> None:
+    """Check that an input has `axes` spatial axes. :raises ShapeError: for another number."""
+    if x.ndim not in (axes + 1, axes + 2) or (weight is not None and weight.ndim != axes + 2):
+        with_weight = "" if weight is None else f" with a weight of {weight.shape}"
+        raise ShapeError(
+            f"{who} has {axes} spatial axes",
+            asked=f"{who} of {x.shape}{with_weight}",
+            because=f"the input has {axes + 2} axes, (batch, channels, ...), or no batch"
+            + ("" if weight is None else f", the weight {axes + 2}"),
+            try_="add the axes that are missing, x.unsqueeze(0)",
+        )
