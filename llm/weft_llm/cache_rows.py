@@ -12,11 +12,14 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from weft import Tensor, UOp, dtypes
+from weft.base.dtype import DType
 from weft_llm.configuration import Config
 
 CACHE_FORMATS = ("float32", "q8")
 _BLOCK = 32
 _LARGEST = 127.0
+MakesMemory = Callable[..., Tensor]
+"""From a shape and a dtype to a tensor with memory of its own."""
 
 
 class Rows(Protocol):
@@ -36,8 +39,8 @@ class Rows(Protocol):
 class FloatRows:
     """Rows in float32."""
 
-    def __init__(self, *shape: int) -> None:
-        self.values = Tensor.zeros(*shape).contiguous()
+    def __init__(self, make: MakesMemory, *shape: int) -> None:
+        self.values = make(*shape, dtype=dtypes.float32)
         self.tensors = [self.values]
 
     def write(self, start: UOp | int, end: UOp | int, rows: Tensor) -> None:
@@ -52,10 +55,10 @@ class FloatRows:
 class BlockRows:
     """Rows in int8, with a scale for each 32 numbers of a head."""
 
-    def __init__(self, *shape: int) -> None:
+    def __init__(self, make: MakesMemory, *shape: int) -> None:
         self.block = math.gcd(shape[-1], _BLOCK)
-        self.codes = Tensor.zeros(*shape, dtype=dtypes.int8).contiguous()
-        self.scales = Tensor.zeros(*shape[:-1], shape[-1] // self.block).contiguous()
+        self.codes = make(*shape, dtype=dtypes.int8)
+        self.scales = make(*shape[:-1], shape[-1] // self.block, dtype=dtypes.float32)
         self.tensors = [self.codes, self.scales]
 
     def write(self, start: UOp | int, end: UOp | int, rows: Tensor) -> None:
@@ -74,10 +77,21 @@ class BlockRows:
         return (blocks * scales).reshape(*codes.shape)
 
 
-def rows_of_layers(config: Config, count: int, cache_format: str) -> Sequence[Rows]:
-    """Rows for so many tokens, for each layer."""
+def rows_of_layers(
+    config: Config, count: int, cache_format: str, zeros: bool = False
+) -> Sequence[Rows]:
+    """Rows for so many tokens, for each layer.
+
+    zeros: whether rows are zeros before they are written. Without it their pages take no memory
+    until they are written, where the device's memory is mapped on demand.
+    """
+    make = _zeros if zeros else Tensor.empty
     kind = BlockRows if cache_format == "q8" else FloatRows
     shape = (count, 2, config.num_key_value_heads, config.head_dim)
-    rows = [kind(*shape) for _ in range(config.num_hidden_layers)]
+    rows = [kind(make, *shape) for _ in range(config.num_hidden_layers)]
     Tensor.realize(*(each for one in rows for each in one.tensors))
     return rows
+
+
+def _zeros(*shape: int, dtype: DType) -> Tensor:
+    return Tensor.zeros(*shape, dtype=dtype).contiguous()

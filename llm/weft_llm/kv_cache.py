@@ -79,7 +79,8 @@ class PagedCache:
         self, config: Config, pages: int, page_size: int, cache_format: str = "float32"
     ) -> None:
         self.pages, self.page_size = pages, page_size
-        self.layers = rows_of_layers(config, pages * page_size, cache_format)
+        # a masked row is multiplied by 0: it must be a number
+        self.layers = rows_of_layers(config, pages * page_size, cache_format, zeros=True)
         self.tensors = [each for rows in self.layers for each in rows.tensors]
 
 

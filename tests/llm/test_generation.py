@@ -33,6 +33,18 @@ def test_tokens_are_those_without_a_cache(small_model, length):
     assert found == greedy_tokens(small_model, prompt, 6)
 
 
+@pytest.mark.parametrize("cache_format", ["float32", "q8"])
+def test_rows_of_a_cache_are_written_before_they_are_read(small_model, cache_format):
+    found = []
+    for garbage in (0, float("nan")):
+        decoder = Decoder(small_model.network, 64, cache_format)
+        for each in decoder.cache.tensors:
+            each.assign(Tensor.full(each.shape, garbage if each.dtype is dtypes.float32 else 77))
+            each.realize()
+        found.append([decoder.extend(tokens).numpy() for tokens in ([1] * 40, [4], [5, 6])])
+    np.testing.assert_array_equal(*found)
+
+
 @pytest.mark.parametrize("lengths", [[5, 1, 1], [40, 1]])
 def test_a_cache_in_int8_is_near_one_in_float32(small_model, lengths):
     exact, rounded = (Decoder(small_model.network, 128, each) for each in ("float32", "q8"))
