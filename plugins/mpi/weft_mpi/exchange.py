@@ -21,7 +21,6 @@ from weft.plugin import (
     Exchanging,
     Ops,
     dtypes,
-    let_through,
 )
 from weft_mpi.process import Process
 from weft_mpi.rank_device import RankDevice
@@ -110,8 +109,8 @@ class Exchange:
         """
         if self.place is None:
             return lambda outputs, inputs: _Ended()
-        if self.process.planned is not None:
-            return self._planned
+        if (planned := self.process.planned) is not None:
+            return lambda outputs, inputs: planned.overlapped(lambda: self(outputs, inputs))
         direct = None if handles is None else self._direct(*handles)
         if not self._agreed(direct is not None) or direct is None:
             return self._nonblocking
@@ -163,10 +162,6 @@ class Exchange:
         running.request = self._bound("i{}")(*memory.__enter__())
         return running
 
-    def _planned(self, outputs: Sequence[Any], inputs: Sequence[Any]) -> Exchanging:
-        self(outputs, inputs)
-        return _Ended()
-
 
 class Staging:
     """The memory of an exchange for MPI: the handles' own if the host maps both, else copies.
@@ -211,11 +206,9 @@ class Running:
 
     def progress(self) -> None:
         """Let MPI work on all exchanges that have started."""
-        try:
+        assert self.begun is not None
+        with self.process.waiting_for(self.begun):
             self.request.Test()
-        except Exception as error:
-            let_through(error)
-            raise self.process.lost(error, self.what) from error
 
     def wait(self) -> None:
         """Wait for the end, and copy a staged result back."""

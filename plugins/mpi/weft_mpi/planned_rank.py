@@ -3,13 +3,13 @@ Also: simulation of a distributed program.
 
 The kernels of this rank run and are timed. With the rates of a device none runs: the time of each
 follows from its estimates, and the rank has no memory. Exchanges take the time of a link model, and
-leave the values of other ranks zero. The program therefore has to reach its end with other numbers.
+leave the values of other ranks zero. Those that a replay starts go on while kernels run. The program therefore has to reach its end with other numbers.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,7 @@ from weft_mpi.link_model import Link, sent_bytes
 class Step:
     """A kernel or an exchange of this rank.
 
+    :ivar start: where exchanges go on while kernels run.
     :ivar nbytes: bytes that the rank sends; None for a kernel.
     """
 
@@ -39,12 +40,15 @@ class PlannedProcess:
 
     :param rates: of the device; None: kernels run and are timed.
     :ivar steps: what it did, in order. memory, peak: bytes that are allocated now, and at most.
+    :ivar now: the time of the rank, in seconds. link_free: when its last exchange has ended.
     """
 
     def __init__(self, size: int, link: Link, rank: int = 0, rates: Rates | None = None) -> None:
         self.size, self.rank, self.link, self.rates = size, rank, link, rates
         self.steps: list[Step] = []
         self.memory = self.peak = 0
+        self.now = self.link_free = 0.0
+        self.is_overlapping = False
         self.planned = self
         self.waits_for: None = None
 
@@ -55,8 +59,21 @@ class PlannedProcess:
 
     def add(self, name: str, seconds: float, nbytes: float | None = None) -> None:
         """Note a kernel or an exchange."""
-        last = self.steps[-1] if self.steps else Step("", 0.0, 0.0)
-        self.steps.append(Step(name, last.start + last.seconds, seconds, nbytes))
+        start = self.now if nbytes is None else max(self.now, self.link_free)
+        self.steps.append(Step(name, start, seconds, nbytes))
+        if nbytes is not None:
+            self.link_free = start + seconds
+        if nbytes is None or not self.is_overlapping:
+            self.now = start + seconds
+
+    def overlapped(self, exchange: Callable[[], None]) -> PlannedExchange:
+        """Start an exchange that goes on while kernels run."""
+        self.is_overlapping = True
+        try:
+            exchange()
+        finally:
+            self.is_overlapping = False
+        return PlannedExchange(self, self.link_free)
 
     def waiting(self, what: str, ranks: tuple[int, ...] | None = None) -> Any:
         """Nothing is waited for."""
@@ -150,6 +167,7 @@ class PlannedProcess:
             f"kernels     {len(kernels):6}  {compute * 1e3:10.3f} ms, {how}",
             f"exchanges   {len(exchanges):6}  {waits * 1e3:10.3f} ms, by the link model",
             f"total               {(compute + waits) * 1e3:10.3f} ms",
+            f"with overlap        {self.now * 1e3:10.3f} ms, where exchanges progress beside kernels",
             f"sent                {sent / 1e6:10.3f} MB",
             f"peak memory         {self.peak / 1e6:10.3f} MB",
         ]
@@ -171,6 +189,20 @@ class PlannedProcess:
             for step in self.steps
         ]  # fmt: skip
         path.write_text(json.dumps({"traceEvents": events}))
+
+
+class PlannedExchange:
+    """An exchange that has started. It ends at a time of its rank."""
+
+    def __init__(self, process: PlannedProcess, end: float) -> None:
+        self.process, self.end = process, end
+
+    def progress(self) -> None:
+        """It progresses by itself."""
+
+    def wait(self) -> None:
+        """Let time pass until its end."""
+        self.process.now = max(self.process.now, self.end)
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from weft_mpi.launch import command
 
-LIMIT = 120
+LIMIT = 300
 """Seconds after which a program counts as hanging."""
 
 PROGRAM = """

@@ -105,6 +105,24 @@ def test_a_rank_of_fsdp_holds_a_part_of_the_parameters(tmp_path):
     assert kinds.count("reduce_scatter") == 2 and "allgather" in kinds
 
 
+def test_an_exchange_that_was_started_goes_on_while_kernels_run():
+    planned_rank = pytest.importorskip("weft_mpi.planned_rank")
+    link_model = pytest.importorskip("weft_mpi.link_model")
+    rank = planned_rank.PlannedProcess(2, link_model.Link(1e9, 0.0))
+    rank.add("before", 1.0)
+    first = rank.overlapped(lambda: rank.add("first", 3.0, 8.0))
+    second = rank.overlapped(lambda: rank.add("second", 2.0, 8.0))
+    rank.add("kernel", 1.0)
+    first.wait()
+    assert rank.now == 4.0
+    rank.add("kernel", 5.0)
+    second.wait()
+    assert rank.now == 9.0
+    rank.add("blocking", 1.0, 8.0)
+    assert [step.start for step in rank.steps] == [0.0, 1.0, 4.0, 1.0, 4.0, 9.0]
+    assert "with overlap" in rank.report() and rank.now == 10.0
+
+
 def test_the_time_of_a_kernel_is_the_longer_one_of_arithmetic_and_memory():
     kernel_model = pytest.importorskip("weft_mpi.kernel_model")
     rates = kernel_model.Rates.parse("60TFLOP/s,3TB/s,2us")
@@ -131,13 +149,14 @@ def test_a_plan_by_estimates_runs_no_kernel(tmp_path, way):
 
 MEASURED = """
     from weft_mpi.exchange import Exchange
-    run, found = Exchange._exchange, []
+    run, found = Exchange.__call__, []
 
-    def noting(self, source, memory):
-        found.append(f"{self.kind} of {max(self.sizes)} bytes among {len(self.ranks)}")
-        run(self, source, memory)
+    def noting(self, outputs, inputs):
+        kind = self.collective.kind
+        found.append(f"{kind} of {max(self.sizes)} bytes among {len(self.ranks)}")
+        run(self, outputs, inputs)
 
-    Exchange._exchange = noting
+    Exchange.__call__ = noting
 """
 
 
