@@ -96,8 +96,10 @@ class Recorded:
         self._outputs = list(outputs)
         self._memories: dict[int, Memory] = {}
         self._dynamic = frozenset(dynamic)
+        self._given_of_base: dict[int, list[Buffer]] = {}
         for place, buffer in enumerate(self._given):
             self._memories[id(buffer)] = Memory(INPUT, buffer, place)
+            self._given_of_base.setdefault(id(buffer.base), []).append(buffer)
         everything = [self._step(item) for item in items if not isinstance(item.prg, ViewRunner)]
         self._classify(everything, frozenset(known))
         everything = self._without_dead_steps(everything)
@@ -117,12 +119,13 @@ class Recorded:
         own = buffer.owner
         found = self._memories.get(id(own))
         if found is None:
-            for candidate in self._given:
+            windows = self._given_of_base.get(id(own), [])
+            for candidate in windows:
                 start = buffer.offset - candidate.offset
-                if candidate.base is own and 0 <= start <= candidate.nbytes - buffer.nbytes:
+                if 0 <= start <= candidate.nbytes - buffer.nbytes:
                     found = self._memories[id(candidate)]
                     return Argument(found, (buffer.size, buffer.dtype, start))
-            if any(candidate.base is own for candidate in self._given):
+            if windows:
                 raise Unreplayable("an input is a window of other memory that it uses")
             found = self._memories[id(own)] = Memory(INTERMEDIATE, own)
         whole = buffer is own

@@ -146,6 +146,25 @@ class _Reader:
             raise damaged("a text is longer than the file")
         return self.take(length).decode("utf-8", "replace")
 
+    def texts(self, count: int) -> list[str]:
+        """As many texts, as `text` reads them: a vocabulary has a hundred thousand."""
+        read, length_of, at, size = self.stream.read, struct.Struct("<Q").unpack, self.at, self.size
+        found = []
+        for _ in range(count):
+            head = read(8) if at + 8 <= size else b""
+            if len(head) != 8:
+                raise damaged("it was cut short")
+            (length,) = length_of(head)
+            at += 8 + length
+            if length > _LONGEST_TEXT or at > size:
+                raise damaged("a text is longer than the file")
+            data = read(length)
+            if len(data) != length:
+                raise damaged("it was cut short")
+            found.append(data.decode("utf-8", "replace"))
+        self.at = at
+        return found
+
     def value(self, kind: int) -> Any:
         """A note; arrays (of one kind, not of arrays of arrays of arrays) become lists."""
         if kind != _ARRAY:
@@ -157,6 +176,8 @@ class _Reader:
         count = self.count(width)
         if inner in _SCALARS:
             return list(struct.unpack(f"<{count}{_SCALARS[inner]}", self.take(count * width)))
+        if inner == _TEXT:
+            return self.texts(count)
         read = self.plain(inner)
         return [read() for _ in range(count)]
 

@@ -16,6 +16,7 @@ from weft.base.arguments import kind_of, shown
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, FormatError, WrongKind
 from weft.base.sequences import prod
+from weft.quantization.expression_templates import from_template
 from weft.quantization.formats import FORMATS, Axis, BitField, BlockFormat, PackedIntegers
 from weft.tensor import Tensor
 from weft.uop import GroupOp, Ops, UOp
@@ -75,9 +76,13 @@ def dequantize(data: Tensor, format: str | BlockFormat, shape: Sequence[int]) ->
             because=f"a block of {layout.length} elements takes {layout.nbytes} bytes",
             try_="the whole blocks of one tensor",
         )
+    return from_template(_values, (data,), (layout, shape))
+
+
+def _values(data: Tensor, layout: BlockFormat, shape: tuple[int, ...]) -> Tensor:
+    """The values of the blocks as an expression that other results do not store."""
     values = block_values(data, layout).reshape(shape)
-    node = UOp(Ops.FUSE, values.dtype, (values.uop,), arg=layout.name)
-    return Tensor.from_uop(node)
+    return Tensor.from_uop(UOp(Ops.FUSE, values.dtype, (values.uop,), arg=layout.name))
 
 
 def storage_of(tensor: Tensor) -> BlockStorage | None:

@@ -30,7 +30,6 @@ from weft.base.dtype import dtypes
 from weft.base.errors import ShapeError, WrongKind
 from weft.base.sequences import prod
 from weft.quantization.dequantization import (
-    BlockStorage,
     axes_of,
     grid_of,
     integers_of,
@@ -38,6 +37,7 @@ from weft.quantization.dequantization import (
     scales_of,
     storage_of,
 )
+from weft.quantization.expression_templates import from_template
 from weft.quantization.formats import BlockFormat
 from weft.tensor import Tensor
 
@@ -121,7 +121,9 @@ def _linear(x: Tensor, weight: Tensor, bias: Tensor | None, digits: int) -> Tens
     elif not has_words(storage.format):
         made = x @ weight.transpose(0, 1)
     else:
-        made = _product(rows, storage, digits).reshape(*x.shape[:-1], storage.shape[0])
+        settings = storage.format, storage.shape, digits
+        made = from_template(_product, (rows, storage.data), settings)
+        made = made.reshape(*x.shape[:-1], storage.shape[0])
     return made if bias is None else made + bias
 
 
@@ -185,9 +187,12 @@ def _axes(layout: BlockFormat, blocks: int) -> _Axes:
     return _Axes(blocks, pack, grid, (*rest, *last))
 
 
-def _product(rows: Tensor, storage: BlockStorage, digits: int) -> Tensor:
-    """The product of at most MOST_ROWS rows, shape (rows, n), in one kernel."""
-    layout, data, (count, length) = storage
+def _product(
+    rows: Tensor, data: Tensor, layout: BlockFormat, shape: tuple[int, int], digits: int
+) -> Tensor:
+    """The product of at most MOST_ROWS rows and a weight of this shape, shape (rows, n), in one
+    kernel."""
+    count, length = shape
     axes = _axes(layout, length // layout.length)
     codes, zero = _unsigned_codes(data, layout, axes.grid)
     scale, minimum = scales_of(data, layout, axes.grid)
