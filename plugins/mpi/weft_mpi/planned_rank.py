@@ -2,8 +2,9 @@
 Also: simulation of a distributed program.
 
 The kernels of this rank run and are timed. With the rates of a device none runs: the time of each
-follows from its estimates, and the rank has no memory. Exchanges take the time of a link model, and
-leave the values of other ranks zero. Those that a replay starts go on while kernels run. The program therefore has to reach its end with other numbers.
+follows from its estimates, and the rank has no memory. Exchanges take the time of a link model.
+Those that a replay starts go on while kernels run. The values of other ranks are zero, so the
+program has to reach its end with other numbers.
 """
 
 from __future__ import annotations
@@ -167,7 +168,7 @@ class PlannedProcess:
             f"kernels     {len(kernels):6}  {compute * 1e3:10.3f} ms, {how}",
             f"exchanges   {len(exchanges):6}  {waits * 1e3:10.3f} ms, by the link model",
             f"total               {(compute + waits) * 1e3:10.3f} ms",
-            f"with overlap        {self.now * 1e3:10.3f} ms, where exchanges progress beside kernels",
+            f"with overlap        {self.now * 1e3:10.3f} ms, if exchanges need no processor",
             f"sent                {sent / 1e6:10.3f} MB",
             f"peak memory         {self.peak / 1e6:10.3f} MB",
         ]
