@@ -136,6 +136,16 @@ for _mode in (0, 1, 2):
                     c,
                 ),
             )
+sample(
+    "grid_sampler_3d",
+    lambda g: (
+        g.floats(2, 3, 4, 5, 3),
+        g.floats(2, 3, 2, 2, 3, low=-1.3, high=1.3),
+        0,
+        2,
+        False,
+    ),  # fmt: skip
+)
 
 # ---- normalization
 _WEIGHT = (lambda g, n: (g.floats(n), g.floats(n)), lambda g, n: (None, None))

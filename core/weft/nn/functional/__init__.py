@@ -13,33 +13,42 @@ from typing import TYPE_CHECKING, NoReturn
 from weft.nn.functional import (
     activations,
     convolution,
+    folding,
+    grid_sampling,
     layers,
     losses,
     normalization,
     pooling,
     rearrangement,
     resizing,
+    unpooling,
 )
 from weft.nn.functional.activations import *
 from weft.nn.functional.convolution import *
+from weft.nn.functional.folding import *
+from weft.nn.functional.grid_sampling import *
 from weft.nn.functional.layers import *
 from weft.nn.functional.losses import *
 from weft.nn.functional.normalization import *
 from weft.nn.functional.pooling import *
 from weft.nn.functional.rearrangement import *
 from weft.nn.functional.resizing import *
+from weft.nn.functional.unpooling import *
 from weft.nn.input_checks import missing_name
 from weft.nn.suggested_names import FUNCTIONS
 
 __all__: list[str] = []
 __all__ += activations.__all__
 __all__ += convolution.__all__
+__all__ += folding.__all__
+__all__ += grid_sampling.__all__
 __all__ += layers.__all__
 __all__ += losses.__all__
 __all__ += normalization.__all__
 __all__ += pooling.__all__
 __all__ += rearrangement.__all__
 __all__ += resizing.__all__
+__all__ += unpooling.__all__
 
 
 if not TYPE_CHECKING:  # a checker reports a name that is not there

@@ -55,8 +55,8 @@ def _over(axes: int, function: Callable[Concatenate[int, P], R]) -> Callable[P, 
 
 def per_axis(value: Any, axes: int, what: str, least: int = 1) -> tuple[int, ...]:
     """One number for each axis, of one or of as many. :raises ArgumentError: for another count."""
-    several = isinstance(value, Sequence)
-    sizes = tuple(whole(n, what, least=least) for n in (value if several else (value,) * axes))
+    given = tuple(value) if isinstance(value, Sequence) else (value,)
+    sizes = tuple(whole(n, what, least=least) for n in given * (axes if len(given) == 1 else 1))
     if len(sizes) != axes:
         raise ArgumentError(
             f"{what} needs one number, or one per spatial axis",

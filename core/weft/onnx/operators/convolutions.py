@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from weft.base.dtype import dtypes
+from weft.nn.functional.point_sampling import linear_samples
 from weft.onnx.graph import Node
 from weft.onnx.operators.integer_products import dequantized_conv
-from weft.onnx.operators.point_sampling import linear_samples
 from weft.onnx.operators.quantization import source_of
 from weft.onnx.operators.spatial_windows import Pair, Window, batch_and_space, halves, window_of
 from weft.onnx.registry import operator

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from weft.base.dtype import dtypes
+from weft.nn.functional.point_sampling import values_at
 from weft.onnx.graph import Node
-from weft.onnx.operators.point_sampling import values_at
 from weft.onnx.registry import operator
 from weft.tensor import Tensor
 

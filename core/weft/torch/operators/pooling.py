@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft.base.sequences import prod
+from weft.nn import functional
 from weft.tensor import Tensor
 from weft.torch.operators.derivatives import gradients
 from weft.torch.registry import converter
@@ -20,30 +20,16 @@ def _per_axis(numbers: Sizes | int, axes: int) -> tuple[int, ...]:
 
 
 def _average(axes: int) -> Callable[..., Tensor]:
+    pool = getattr(functional, f"avg_pool{axes}d")
+
     def average(
         x: Tensor, kernel_size: Sizes, stride: Sizes = (), padding: Sizes | int = 0,
         ceil_mode: bool = False, count_include_pad: bool = True,
         divisor_override: int | None = None,
     ) -> Tensor:  # fmt: skip
-        kernel = _per_axis(kernel_size, axes)
-        step, around = _per_axis(stride or kernel, axes), _per_axis(padding, axes)
-        if divisor_override is None:
-            return x.avg_pool2d(kernel, step, 1, around, ceil_mode, count_include_pad)
-        sums = _window_sums(x, kernel, step, around, ceil_mode)
-        return sums / divisor_override
+        return pool(x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
     return average
-
-
-def _window_sums(x: Tensor, kernel: Sizes, step: Sizes, around: Sizes, ceil_mode: bool) -> Tensor:
-    """Return the sums of windows: averages over an input that is padded to whole windows."""
-    pads: list[Any] = [(0, 0)] * (x.ndim - len(kernel))
-    for size, window, stride, pad in zip(x.shape[-len(kernel) :], kernel, step, around):
-        span = size + 2 * pad - window
-        count = (-(-span // stride) if ceil_mode else span // stride) + 1
-        count -= ceil_mode and (count - 1) * stride >= size + pad
-        pads.append((pad, (count - 1) * stride + window - size - pad))
-    return x.pad(tuple(pads)).avg_pool2d(tuple(kernel), tuple(step)) * prod(kernel)
 
 
 avg_pool1d = converter("aten::avg_pool1d")(_average(1))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from weft.base.dtype import dtypes
-from weft.onnx.operators.point_sampling import cubic_samples, linear_samples, nearest_samples
+from weft.nn.functional.grid_sampling import PADDINGS, positions_of, samples
+from weft.nn.functional.resizing import resized
 from weft.tensor import Tensor
 from weft.torch.operators.derivatives import gradients
 from weft.torch.registry import converter
@@ -32,40 +30,11 @@ def _resized(
             int(size * factor) for size, factor in zip(space, factors) if factor is not None
         ]
     factors = [*factors, *[None] * (len(space) - len(factors))]
-    if all(_is_ratio(*each, corners) for each in zip(space, output_size, factors)):
-        return x.interpolate(tuple(output_size), mode, corners)
-    for axis, (new, factor) in enumerate(zip(output_size, factors), 2):
-        x = _resized_axis(x, axis, new, factor, mode, corners)
-    return x
-
-
-def _is_ratio(old: int, new: int, factor: float | None, corners: bool) -> bool:
-    return factor is None or corners or old * factor == new
-
-
-def _resized_axis(
-    x: Tensor, axis: int, new: int, factor: float | None, mode: str, corners: bool
-) -> Tensor:
-    old = x.shape[axis]
-    places = np.arange(new, dtype=np.float32)
-    ratio = np.float32(old / new if factor is None else 1 / factor)
-    if mode == "nearest":
-        index = np.minimum(np.floor(places * ratio), old - 1)
-        return x.index_select(axis, _indices(index, x))
-    if corners:
-        positions = places * np.float32((old - 1) / max(new - 1, 1))
-    else:
-        positions = np.maximum((places + np.float32(0.5)) * ratio - np.float32(0.5), 0)
-    first = np.minimum(np.floor(positions), old - 1)
-    share = Tensor((positions - first).tolist(), dtype=dtypes.float32, device=x.device)
-    share = share.cast(x.dtype).reshape(*(new if i == axis else 1 for i in range(x.ndim)))
-    low = x.index_select(axis, _indices(first, x))
-    high = x.index_select(axis, _indices(np.minimum(first + 1, old - 1), x))
-    return low + (high - low) * share
-
-
-def _indices(index: np.ndarray, like: Tensor) -> Tensor:
-    return Tensor(index.astype(int).tolist(), dtype=dtypes.int32, device=like.device)
+    steps = [
+        None if factor is None or corners or size * factor == new else 1 / factor
+        for size, new, factor in zip(space, output_size, factors)
+    ]
+    return resized(x, output_size, steps, mode, corners)
 
 
 @converter("aten::upsample_nearest1d", "aten::upsample_nearest2d", "aten::upsample_nearest3d")
@@ -123,43 +92,13 @@ def upsample_bilinear_backward(
 
 # ---- sampling ---------------------------------------------------------------------------------
 
-_SAMPLERS = (linear_samples, nearest_samples, cubic_samples)
-_ZEROS, _BORDER, _REFLECTION = range(3)
+_MODES = ("bilinear", "nearest", "bicubic")
 
 
-@converter("aten::grid_sampler_2d")
+@converter("aten::grid_sampler_2d", "aten::grid_sampler_3d")
 def grid_sample(
     x: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
-    """Return the values of images (N, C, H, W) at positions from -1 to 1 in a grid (N, h, w, 2)."""
-    positions = []
-    is_cubic = interpolation_mode == 2
-    for axis, size in enumerate(x.shape[2:]):
-        share = (grid[..., 1 - axis] + 1) / 2
-        place = share * (size - 1) if align_corners else share * size - 0.5
-        if not is_cubic and padding_mode != _ZEROS:
-            if padding_mode == _REFLECTION:
-                place = _reflected(place, size, align_corners)
-            place = place.clamp(0, size - 1)
-        positions.append(place)
-
-    def bound(index: Tensor, size: int) -> Tensor:
-        if padding_mode == _REFLECTION:
-            index = _reflected(index.cast(grid.dtype), size, align_corners).round()
-            index = index.cast(dtypes.int32)
-        return index.clamp(0, size - 1)
-
-    sampler = _SAMPLERS[interpolation_mode]
-    return sampler(x, positions, None if padding_mode == _ZEROS else bound)
-
-
-def _reflected(place: Tensor, size: int, corners: bool) -> Tensor:
-    """Mirror positions at the borders of an axis until they are inside."""
-    low, span = (0.0, size - 1.0) if corners else (-0.5, float(size))
-    if not span:
-        return place * 0
-    distance = (place - low).abs()
-    periods = (distance / span).floor()
-    rest = distance - periods * span
-    is_even = periods - (periods / 2).floor() * 2 == 0
-    return is_even.where(rest + low, span - rest + low)
+    """Return the values of images (N, C, *space) at the positions from -1 to 1 of a grid."""
+    mode, padding = _MODES[interpolation_mode], PADDINGS[padding_mode]
+    return samples(x, positions_of(x, grid, align_corners), mode, padding, align_corners)

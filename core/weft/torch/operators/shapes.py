@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.base.sequences import prod
+from weft.nn import functional
 from weft.tensor import Tensor
 from weft.torch.registry import converter
 from weft.uop import UOp
@@ -207,15 +207,7 @@ def im2col(
     stride: Sequence[int],
 ) -> Tensor:  # fmt: skip
     """Return the windows of images as columns: (batch, channels * kernel, windows)."""
-    batched = x if x.ndim == 4 else x.unsqueeze(0)
-    windows = batched.pad(_pairs(batched, [n for p in reversed(padding) for n in (p, p)]))
-    for axis in (2, 3):
-        size, step, spread = kernel_size[axis - 2], stride[axis - 2], dilation[axis - 2]
-        windows = windows.unfold(axis, (size - 1) * spread + 1, step)[..., ::spread]
-    batch, channels, rows, columns, *kernel = windows.shape
-    windows = windows.permute(0, 1, 4, 5, 2, 3)
-    result = windows.reshape(batch, channels * prod(kernel), rows * columns)
-    return result if x.ndim == 4 else result.squeeze(0)
+    return functional.unfold(x, kernel_size, dilation, padding, stride)
 
 
 @converter("aten::col2im")
@@ -223,31 +215,5 @@ def col2im(
     x: Tensor, output_size: Sequence[int], kernel_size: Sequence[int], dilation: Sequence[int],
     padding: Sequence[int], stride: Sequence[int],
 ) -> Tensor:  # fmt: skip
-    """Add columns of windows at their places in images: the transpose of `im2col`.
-
-    It is a transposed convolution with a kernel that holds a one at each of its places.
-    """
-    batched = x if x.ndim == 3 else x.unsqueeze(0)
-    places = prod(kernel_size)
-    batch, rows, _ = batched.shape
-    sizes = [
-        (size + 2 * around - spread * (kernel - 1) - 1) // step + 1
-        for size, around, spread, kernel, step in zip(
-            output_size, padding, dilation, kernel_size, stride, strict=True
-        )
-    ]
-    channels = rows // places
-    images = batched.reshape(batch * channels, places, *sizes)
-    ones = Tensor.eye(places, dtype=x.dtype, device=x.device)
-    more = [
-        size + 2 * around - spread * (kernel - 1) - 1 - (count - 1) * step
-        for size, around, spread, kernel, step, count in zip(
-            output_size, padding, dilation, kernel_size, stride, sizes, strict=True
-        )
-    ]
-    y = images.conv_transpose2d(
-        ones.reshape(places, 1, *kernel_size), stride=tuple(stride), dilation=tuple(dilation),
-        padding=tuple(padding), output_padding=tuple(more),
-    )  # fmt: skip
-    y = y.reshape(batch, channels, *output_size)
-    return y if x.ndim == 3 else y.squeeze(0)
+    """Add columns of windows at their places in images: the transpose of `im2col`."""
+    return functional.fold(x, output_size, kernel_size, dilation, padding, stride)

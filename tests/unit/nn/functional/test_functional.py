@@ -9,12 +9,15 @@ from weft.base.errors import ArgumentError, ShapeError, WrongKind
 from weft.nn.functional import (
     activations,
     convolution,
+    folding,
+    grid_sampling,
     layers,
     losses,
     normalization,
     pooling,
     rearrangement,
     resizing,
+    unpooling,
 )
 
 CHANCE = np.random.default_rng(0)
@@ -32,7 +35,9 @@ X, IMAGE, LOGITS = draw(3, 4), draw(2, 4, 6, 6), draw(5, 3)
 LABELS, SIGNS = np.array([0, 2, 1, 2, 0]), np.array([1.0, -1.0, 1.0])
 SOFT = (lambda e: e / e.sum(1, keepdims=True))(np.exp(draw(5, 3)))
 SPACE = {1: draw(2, 4, 7), 2: IMAGE, 3: draw(2, 4, 5, 5, 5)}
-SIDES = {n: (1, n, n) for n in range(4)}
+
+PLACES = {1: np.tile([[1, 2]], (2, 4, 1)), 2: np.tile([[0, 3], [13, 10]], (2, 4, 1, 1)),
+          3: np.tile([[[0, 2], [21, 27]], [[32, 35], [61, 43]]], (2, 4, 1, 1, 1))}  # fmt: skip
 
 CASES = [
     *[(name, [X], {}) for name in (
@@ -66,8 +71,30 @@ CASES = [
     *[(f"adaptive_{kind}_pool{n}d", [SPACE[n], 2], {}) for kind in ("avg", "max")
       for n in (1, 2, 3)],
     ("adaptive_avg_pool2d", [IMAGE, (3, None)], {}),
+    ("avg_pool2d", [IMAGE, 3, 2, 1, True, True, 5], {}),
+    ("avg_pool3d", [SPACE[3], 2, (), (1,)], {"divisor_override": 3}),
+    *[(f"lp_pool{n}d", [abs(SPACE[n]), 3, 2, 1], {"ceil_mode": True}) for n in (1, 2, 3)],
+    ("lp_pool2d", [IMAGE, 2.0, (2, 3)], {}),
+    *[(f"max_unpool{n}d", [draw(2, 4, *(2,) * n), PLACES[n], 2], {}) for n in (1, 2, 3)],
+    ("max_unpool1d", [draw(4, 2), PLACES[1][0], [2], [2], [0], (5,)], {}),
+    ("unfold", [IMAGE, (3, 2), (1, 2), (1, 0), 2], {}), ("unfold", [IMAGE[0], 2], {}),
+    ("fold", [draw(2, 12, 9), (6, 6), (3, 2), (1, 3), (1, 0), (2, 1)], {}),
+    ("fold", [draw(8, 9), 4, 2], {}),
+    ("affine_grid", [draw(2, 2, 3), (2, 1, 3, 4)], {"align_corners": True}),
+    ("affine_grid", [draw(1, 3, 4), (1, 1, 2, 3, 4)], {"align_corners": False}),
     ("pad", [IMAGE, (1, 2, 0, 1)], {"value": 2.0}),
     ("pad", [IMAGE[0], (1, 2)], {"mode": "circular"}),
+    ("interpolate", [IMAGE], {"scale_factor": (1.3, 0.7)}),
+    ("interpolate", [IMAGE], {"scale_factor": 1.7, "mode": "nearest-exact"}),
+    ("interpolate", [IMAGE], {"scale_factor": 1.7, "recompute_scale_factor": True}),
+    ("interpolate", [IMAGE], {"scale_factor": 1.3, "mode": "bicubic"}),
+    ("interpolate", [IMAGE], {"size": (9, 4), "mode": "bicubic", "align_corners": True}),
+    ("interpolate", [SPACE[3]], {"scale_factor": 0.7, "mode": "trilinear"}),
+    ("interpolate", [IMAGE], {"size": (4, 5), "mode": "area"}),
+    *[("interpolate", [IMAGE], {"size": (9, 4), "mode": mode, "antialias": True})
+      for mode in ("bilinear", "bicubic")],
+    ("upsample_nearest", [IMAGE], {"size": 9}),
+    ("upsample_bilinear", [IMAGE], {"scale_factor": 2}),
     ("interpolate", [IMAGE], {"scale_factor": 2}), ("interpolate", [IMAGE, (4, 9)], {}),
     ("interpolate", [IMAGE], {"size": 9, "mode": "bilinear", "align_corners": False}),
     ("interpolate", [SPACE[1]], {"scale_factor": 1.5, "mode": "linear", "align_corners": True}),
@@ -130,11 +157,12 @@ def test_values_and_gradients_are_pytorchs(name: str, given: list, how: dict) ->
 def test_every_function_is_compared_or_named_here() -> None:
     elsewhere = {
         "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "embedding",
-        "gumbel_softmax", "upsample",
+        "grid_sample", "gumbel_softmax", "upsample",
     }  # fmt: skip
     assert set(F.__all__) - {name for name, _, _ in CASES} == elsewhere
     modules = (
-        activations, convolution, layers, losses, normalization, pooling, rearrangement, resizing,
+        activations, convolution, folding, grid_sampling, layers, losses, normalization, pooling,
+        rearrangement, resizing, unpooling,
     )  # fmt: skip
     assert sorted(F.__all__) == sorted(name for module in modules for name in module.__all__)
 

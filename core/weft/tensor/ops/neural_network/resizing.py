@@ -36,11 +36,18 @@ def interpolate(
         )
     x = self
     for axis, new in reversed(list(zip(range(-len(sizes), 0), sizes))):
-        x = _resized_axis(x, axis, new, mode, align_corners)
+        x = resized_axis(x, axis, new, mode, align_corners)
     return x
 
 
-def _resized_axis(self: TensorBase, axis: int, new: int, mode: str, align_corners: bool) -> Any:
+def resized_axis(
+    self: TensorBase, axis: int, new: int, mode: str, align_corners: bool,
+    step: float | None = None,
+) -> Any:  # fmt: skip
+    """One axis, counted from the end, resized to `new` elements.
+
+    :param step: elements of the input for one of the output; None: the ratio of the sizes.
+    """
     old = self.shape[axis]
     own = self._uop.dtype
     wide = dtypes.float64 if own is dtypes.float64 else dtypes.float32
@@ -49,6 +56,8 @@ def _resized_axis(self: TensorBase, axis: int, new: int, mode: str, align_corner
     full = tuple(new if i == len(self.shape) + axis else s for i, s in enumerate(self.shape))
 
     def ratio(one: Any, other: Any) -> Any:
+        if step is not None:
+            return step
         if isinstance(one, int) and isinstance(other, int):
             return one / other
         parts = [self.__class__(n, device=self.device).cast(wide) for n in (one, other)]
@@ -57,7 +66,8 @@ def _resized_axis(self: TensorBase, axis: int, new: int, mode: str, align_corner
     def picked(index: Any) -> Any:
         return self.gather(axis, index.reshape(shape)._expanded(full))
 
-    if mode != "linear" and isinstance(old, int) and isinstance(new, int) and not new % old:
+    is_whole = step is None and isinstance(old, int) and isinstance(new, int) and not new % old
+    if mode != "linear" and is_whole:
         # each element several times over: a view, and the gradient a sum of neighbours
         axis += len(self.shape)
         before, behind = self.shape[:axis], self.shape[axis + 1 :]
@@ -83,8 +93,8 @@ def _resized_axis(self: TensorBase, axis: int, new: int, mode: str, align_corner
             mixed = value_with_derivative(mixed, again, RECOMPUTE)
         return mixed.cast(own)
     # whole numbers are blended by shares that fit 15 bits, and halves go up
-    step = (old - 1) / max(new - 1, 1) if align_corners else old / new
-    places = [min(max((i + half) * step - half, 0), old - 1) for i in range(new)]
+    apart = (old - 1) / max(new - 1, 1) if align_corners else old / new if step is None else step
+    places = [min(max((i + half) * apart - half, 0), old - 1) for i in range(new)]
     bits = 14 if any(place % 1 == 0 for place in places) else 15
     shares = [((s * (1 << bits)) + 0.5).floor().cast(dtypes.int64) for s in (1 - share, share)]
     blend = left.cast(dtypes.int64) * shares[0] + right.cast(dtypes.int64) * shares[1]
