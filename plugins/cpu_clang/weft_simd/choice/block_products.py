@@ -100,11 +100,13 @@ def _word_loop(kernel: Kernel, inner: UOp, outer: UOp) -> UOp | None:
 
 def _apply_opts(kernel: Kernel, units: list[PairDot], products: list[_Product]) -> bool:
     widths = sorted({width for unit in units for width in unit.lanes}, reverse=True)
+    fills = 1  # blocks whose words fill the widest register
     for lane in dict.fromkeys(product.lane for product in products):
         place = kernel.axis_of(lane, REDUCE)
         width = next((n for n in widths if trip_count(lane) % n == 0), 0)
         if place is None or not width or not kernel.attempt(OptKind.VECTOR, place, width):
             return False
+        fills = max(fills, widths[0] // width)
     for loop in dict.fromkeys(loop for product in products for loop in loops_of(product.inner)):
         place = kernel.axis_of(loop, REDUCE)
         if place is None or not kernel.attempt(OptKind.UNROLL, place, 0):
@@ -114,7 +116,7 @@ def _apply_opts(kernel: Kernel, units: list[PairDot], products: list[_Product]) 
         instances *= _unroll_streams(kernel, instances)
     for loops in dict.fromkeys(loops_of(product.outer) for product in products):
         lanes = [product.lane for product in products]
-        _unroll_blocks(kernel, [loop for loop in loops if loop not in lanes], instances)
+        _unroll_blocks(kernel, [loop for loop in loops if loop not in lanes], instances, fills)
     return instances > 0
 
 
@@ -157,11 +159,12 @@ def _unroll_streams(kernel: Kernel, instances: int) -> int:
     return streams if all_or_nothing(kernel, unrolled) else 1
 
 
-def _unroll_blocks(kernel: Kernel, loops: list[UOp], instances: int) -> None:
+def _unroll_blocks(kernel: Kernel, loops: list[UOp], instances: int, fills: int) -> None:
     """Unroll the sub-blocks of a block, so that the bits of their scales are at known places, or
     several blocks.
 
-    loops: of the float sum, without that over words.
+    loops: of the float sum, without that over words. fills: blocks whose words fill a register, if
+    no sub-blocks do.
     """
     sums = max(1, instances)
     for loop in reversed(loops[1:]):
@@ -170,8 +173,9 @@ def _unroll_blocks(kernel: Kernel, loops: list[UOp], instances: int) -> None:
             return
         if trips > 1 and kernel.attempt(OptKind.UNROLL, place, 0):
             sums *= trips
+            fills //= trips
     place = kernel.axis_of(loops[0], REDUCE) if loops else None
-    amount = thresholds.BLOCK_SUMS // sums
+    amount = max(thresholds.BLOCK_SUMS // sums, fills)
     while place is not None and amount > 1:
         fits = trip_count(loops[0]) % amount == 0
         if fits and kernel.attempt(OptKind.UNROLL, place, amount):
