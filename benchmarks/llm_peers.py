@@ -155,12 +155,10 @@ def transformers_valued(file: Path) -> Valued:
 
 
 LOADERS: dict[str, Callable[[Path], Valued]] = {
-    "weft, int16": lambda file: weft_valued(file, activations="int16"),
+    "weft": weft_valued,
     "weft, int8": lambda file: weft_valued(file, activations="int8"),
     "weft, float32": lambda file: weft_valued(file, activations="float32"),
-    "weft, int8, cache in q8": lambda file: weft_valued(
-        file, activations="int8", cache_format="q8"
-    ),
+    "weft, cache in q8": lambda file: weft_valued(file, cache_format="q8"),
     "llama.cpp": llama_valued,
     "transformers, float32": transformers_valued,
 }
