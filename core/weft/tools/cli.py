@@ -17,6 +17,7 @@ from importlib.metadata import entry_points
 
 from weft.base.errors import WeftError
 from weft.base.settings import settings
+from weft.tools.compiled_modules import compiled_modules
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(_help())
         return 0
     if arguments[0] == "--version":
-        from importlib.metadata import version
-
-        print(f"weft {version('weft')}")
+        print(_version())
         return 0
     command = all_commands().get(arguments[0])
     if command is None:
@@ -101,6 +100,13 @@ def _run(name: str, command: Command, rest: Sequence[str]) -> int:
     except BrokenPipeError:  # the reader of our output has closed it
         sys.stderr.close()
         return 0
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    count = len(compiled_modules())
+    return f"weft {version('weft')}" + (f", {count} modules compiled" if count else ", pure Python")
 
 
 def _help() -> str:
