@@ -70,14 +70,20 @@ def istft(
     if z.ndim < 2 or not z.is_complex():
         raise ShapeError("istft is of frequencies and frames", asked=f"istft of {z.shape}")
     hop = whole(n_fft // 4 if hop_length is None else hop_length, "hop_length", least=1)
-    is_half = z.shape[-2] == n_fft // 2 + 1 if onesided is None else onesided
+    half, rows = n_fft // 2 + 1, z.shape[-2]
+    fitting = [half, n_fft] if onesided is None else [half if onesided else n_fft]
+    if rows not in (fitting if not return_complex else [n_fft]):
+        raise ShapeError(
+            f"istft is of {half} or, with onesided=False, of {n_fft} frequencies",
+            asked=f"istft of shape {z.shape}, n_fft={n_fft}, onesided={onesided}",
+            try_=f"n_fft={2 * rows - 2}, or onesided=False and n_fft={rows}",
+        )
     norm = "ortho" if normalized else "backward"
     frames: Any = z.transpose(-1, -2)
-    if is_half and not return_complex:
-        frames = irfft(frames, n_fft, norm=norm)
-    else:
+    if return_complex:
         frames = ifft(frames, norm=norm)
-        frames = frames if return_complex else frames.real
+    else:  # of a real signal, the other half of the frequencies is redundant
+        frames = irfft(frames[..., :half], n_fft, norm=norm)
     factors = _window(frames, n_fft, win_length, window)
     count = frames.shape[-2]
     total = _overlapped(frames * factors, hop)

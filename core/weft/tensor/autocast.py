@@ -191,7 +191,7 @@ def with_float32_rules(cls: _Class) -> _Class:
 def _in_float32(method: Callable[..., Any]) -> Callable[..., Any]:
     @named_after(method)
     def widened(self: Any, *args: Any, **kwargs: Any) -> Any:
-        kind = self._uop.dtype
+        kind = self.dtype
         if (kind is _BRAIN or kind is _HALF) and _name():
             return method(self.cast(_SINGLE), *args, **kwargs)
         return method(self, *args, **kwargs)

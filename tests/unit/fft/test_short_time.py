@@ -61,3 +61,17 @@ def test_complex_signals():
     assert z.shape == (8, 26)
     back = weft.istft(z, 8, return_complex=True)
     assert np.allclose(back.numpy(), SIGNAL[0] + 1j * SIGNAL[1], atol=1e-5)
+
+
+def test_inverse_of_all_frequencies_is_that_of_the_lower_half():
+    x = np.random.default_rng(1).standard_normal(24)
+    whole = weft.stft(Tensor(x), 8, onesided=False)
+    np.testing.assert_allclose(weft.istft(whole, 8, onesided=False).numpy(), x, atol=1e-12)
+    changed = whole.numpy().copy()
+    changed[5:] = 7.0
+    np.testing.assert_allclose(weft.istft(Tensor(changed), 8).numpy(), x, atol=1e-12)
+
+
+def test_inverse_of_another_number_of_frequencies_is_refused():
+    with pytest.raises(weft.WeftError, match="istft is of 5 or"):
+        weft.istft(Tensor(np.ones((6, 4), complex)), 8)

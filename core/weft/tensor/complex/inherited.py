@@ -5,10 +5,12 @@ those of the interleaved numbers. All others are refused.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from weft.base.errors import DTypeError
 from weft.tensor.complex import conversion, gradients, movement
+from weft.tensor.ops.parameter_aliases import method_spelled_as_elsewhere
 
 COMPOSED = frozenset(
     # classes of tensors, and what is asked of any tensor
@@ -18,10 +20,10 @@ COMPOSED = frozenset(
     "T mT t moveaxis movedim swapaxes swapdims permute_dims ravel fliplr flipud atleast_1d "
     "atleast_2d broadcast_to expand_as reshape_as view_as type_as hstack vstack column_stack "
     "concat concatenate stack split split_with_sizes chunk hsplit vsplit dsplit unbind unstack "
-    "narrow select meshgrid rearrange expand_dims diff isin "
+    "narrow select meshgrid rearrange diff isin "
     # arithmetic
-    "addcdiv addcmul addmm addmv addbmm baddbmm addr ger lerp "
-    "var_mean std_mean logical_not logical_and logical_or logical_xor data "
+    "addcdiv addcmul addmm addmv addbmm baddbmm addr ger cov "
+    "mse_loss cosine_similarity logical_not logical_and logical_or logical_xor data "
     # linear algebra, by LAPACK
     "cholesky det eig eigh eigvalsh inv inverse logdet lstsq matrix_rank pinv qr slogdet solve svd "
     "svdvals "
@@ -44,13 +46,14 @@ ALIASES = {
     "arcsinh": "asinh", "arctan": "atan", "arctanh": "atanh", "subtract": "sub",
     "multiply": "mul", "divide": "div", "true_divide": "div", "negative": "neg",
     "not_equal": "ne", "sgn": "sign", "concat": "cat", "concatenate": "cat",
-    "take_along_axis": "take_along_dim",
+    "take_along_axis": "take_along_dim", "expand_dims": "unsqueeze",
 }  # fmt: skip
 """Second names of methods."""
 
 IN_PLACE = (
     "add sub mul div pow exp log sqrt sin cos tan sinh cosh tanh neg square reciprocal abs sign "
-    "conj cumsum cumprod round"
+    "conj cumsum cumprod round masked_fill index_fill index_copy index_add index_put scatter "
+    "scatter_add"
 ).split()
 
 _OPERATORS = {
@@ -67,6 +70,11 @@ _NO_OPERATORS = (
 
 def install(cls: Any, own: dict[str, Callable[..., Any]]) -> None:
     """Give the class of complex tensors its methods, and refuse all others of Tensor."""
+    own = {
+        name: method_spelled_as_elsewhere(name, method) if isinstance(method, FunctionType)
+        else method
+        for name, method in own.items()
+    }  # fmt: skip
     methods: dict[str, Any] = {**own, **conversion.PROTOCOLS, **gradients.PROPERTIES}
     methods |= {name: _of_interleaved(name, True) for name in INTERLEAVED if name not in own}
     methods |= {

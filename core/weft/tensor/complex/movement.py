@@ -183,7 +183,8 @@ BY_PARTS = {
     name: _by_parts(name)
     for name in (
         "tril triu diag trace roll repeat tile repeat_interleave unfold gather take take_along_dim "
-        "take_along_axis index_select rot90 tensor_split masked_select"
+        "take_along_axis index_select rot90 tensor_split masked_select pixel_shuffle "
+        "pixel_unshuffle"
     ).split()
 }
 """Methods of each part."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from weft.base.dtype import dtypes
 from weft.base.sequences import prod as product_of
+from weft.tensor.ops.reduce import axis_and_correction
 
 
 def _with_dtype(self: Any, dtype: Any) -> Any:
@@ -33,26 +34,37 @@ def mean(self: Any, axis: Any = None, keepdim: bool = False) -> Any:
     )
 
 
-def var(
-    self: Any, axis: Any = None, keepdim: bool = False, correction: float = 1, *,
+def var_mean(
+    self: Any, axis: Any = None, keepdim: bool = False, correction: float | None = 1, *,
     unbiased: bool | None = None,
 ) -> Any:  # fmt: skip
-    """The mean of the squared distance from the mean, over n - correction: a real number."""
-    correction = correction if unbiased is None else int(unbiased)
+    """The mean of the squared distance from the mean, over n - correction, a real number; and the
+    mean."""
+    axis, correction = axis_and_correction(axis, correction, unbiased)
     axes = self._resolve_dims(axis)
-    distance = (self - mean(self, axes, True))._interleaved
+    middle = mean(self, axes, True)
+    distance = (self - middle)._interleaved
     squares = (distance * distance).sum(-1)
     count = product_of(self.shape[a] for a in axes)
     total = squares.sum(axes, keepdim) if axes else squares
-    return total / float(count - correction) if count > correction else total * float("nan")
+    spread = total / float(count - correction) if count > correction else total * float("nan")
+    return spread, middle.reshape(tuple(spread.shape))
 
 
-def std(
-    self: Any, axis: Any = None, keepdim: bool = False, correction: float = 1, *,
-    unbiased: bool | None = None,
-) -> Any:  # fmt: skip
+def std_mean(self: Any, *args: Any, **named: Any) -> Any:
+    """The square root of the variance, a real number; and the mean."""
+    spread, middle = var_mean(self, *args, **named)
+    return spread.sqrt(), middle
+
+
+def var(self: Any, *args: Any, **named: Any) -> Any:
+    """The variance of `var_mean`."""
+    return var_mean(self, *args, **named)[0]
+
+
+def std(self: Any, *args: Any, **named: Any) -> Any:
     """The square root of the variance: a real number."""
-    return var(self, axis, keepdim, correction, unbiased=unbiased).sqrt()
+    return std_mean(self, *args, **named)[0]
 
 
 def prod(self: Any, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
@@ -77,17 +89,22 @@ def prod(self: Any, axis: Any = None, keepdim: bool = False, dtype: Any = None) 
 def cumsum(self: Any, axis: int = 0, dtype: Any = None) -> Any:
     """Running sum along an axis."""
     x = _with_dtype(self, dtype)
-    return x._over(x._interleaved.cumsum(x._resolve_dim(axis)))
+    place = x._resolve_dim(axis)
+    return x._over(x._interleaved.cumsum(place) if x.ndim else x._interleaved)
 
 
 def cumprod(self: Any, axis: int = 0, dtype: Any = None) -> Any:
     """Running product along an axis."""
-    x = _with_dtype(self, dtype).movedim(axis, 0)
+    x = _with_dtype(self, dtype)
+    place = x._resolve_dim(axis)
+    if not x.ndim:
+        return x._over(x._interleaved)
+    x = x.movedim(place, 0)
     size, step = x.shape[0], 1
     while step < size:
         x = x[:step].cat(x[step:] * x[: size - step])
         step *= 2
-    return x.movedim(0, axis)
+    return x.movedim(0, place)
 
 
 def any(self: Any, axis: Any = None, keepdim: bool = False) -> Any:
@@ -121,5 +138,8 @@ def norm(self: Any, p: Any = 2.0, dim: Any = None, keepdim: bool = False, dtype:
     return found if dtype is None else found.cast(dtypes.real_dtype(dtype))
 
 
-METHODS = "all any argwhere count_nonzero cumprod cumsum mean nonzero norm prod std sum var".split()
+METHODS = (
+    "all any argwhere count_nonzero cumprod cumsum mean nonzero norm prod std std_mean sum var "
+    "var_mean"
+).split()
 """The functions here that are methods of complex tensors."""

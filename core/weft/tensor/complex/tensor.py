@@ -11,6 +11,7 @@ from weft.base.errors import DTypeError, ShapeError
 from weft.shape.movement import say_shape
 from weft.tensor.complex import (
     arithmetic,
+    composed,
     conversion,
     creation,
     elementary,
@@ -22,7 +23,6 @@ from weft.tensor.complex import (
 )
 from weft.tensor.complex.construction import dtype_of, interleaved, interleaved_data
 from weft.tensor.complex.parts import Parts, lane
-from weft.tensor.ops.parameter_aliases import spelled_as_elsewhere
 from weft.tensor.protocol import TensorBase
 from weft.tensor.tensor import Tensor
 from weft.uop import UOp
@@ -31,7 +31,6 @@ _allocate = object.__new__
 _NUMBERS = (bool, int, float, complex)
 
 
-@spelled_as_elsewhere
 class ComplexTensor(Tensor):
     """A tensor of complex64 or complex128; `Tensor(data)` makes one of complex numbers.
 
@@ -310,6 +309,7 @@ _OWN: dict[str, Any] = {
     **{name: getattr(products, name) for name in products.METHODS},
     **{name: getattr(movement, name) for name in movement.METHODS},
     **creation.METHODS,
+    **composed.METHODS,
     **{name: getattr(conversion, name) for name in conversion.METHODS},
     **{name: getattr(gradients, name) for name in gradients.METHODS},
     **elementary.METHODS,

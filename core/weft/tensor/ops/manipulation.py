@@ -158,7 +158,7 @@ def type_as(self: TensorT, other: TensorBase) -> TensorT:
     dtypes.float
     """
     other = self._as_tensor(other, self)
-    return self.cast(other._uop.dtype).to(other.device)
+    return self.cast(other.dtype).to(other.device)
 
 
 # ---- joining and cutting ------------------------------------------------------------------

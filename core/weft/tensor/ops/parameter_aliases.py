@@ -63,12 +63,19 @@ def spelled_as_elsewhere(cls: _Class) -> _Class:
     """A class decorator: the methods in the table take both names, and all methods check flags."""
     methods = {name: m for base in reversed(cls.__mro__) for name, m in vars(base).items()}
     for name, method in methods.items():
-        if name.startswith("_") or not isinstance(method, FunctionType):
-            continue
-        flags = _flags_of(method)
-        if name in SPELLINGS or flags:
-            setattr(cls, name, _spelled(method, SPELLINGS.get(name, {}), flags))
+        if not name.startswith("_") and isinstance(method, FunctionType):
+            spelled = method_spelled_as_elsewhere(name, method)
+            if spelled is not method:
+                setattr(cls, name, spelled)
     return cls
+
+
+def method_spelled_as_elsewhere(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of this name that takes both names and checks its flags."""
+    flags = _flags_of(method)
+    if name not in SPELLINGS and not flags:
+        return method
+    return _spelled(method, SPELLINGS.get(name, {}), flags)
 
 
 def _flags_of(method: Callable[..., Any]) -> dict[str, int]:

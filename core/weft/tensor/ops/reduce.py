@@ -210,9 +210,8 @@ class ReduceMixin(TensorBase):
         >>> spread.item(), middle.item()
         (4.0, 4.0)
         """
-        if isinstance(axis, bool):  # alone it says whether unbiased, as in PyTorch
-            axis, unbiased = None, axis
-        own, correction = least_upper_float(self._uop.dtype), _correction(correction, unbiased)
+        axis, correction = axis_and_correction(axis, correction, unbiased)
+        own = least_upper_float(self._uop.dtype)
         x = self.cast(sum_acc_dtype(own))
         mean = x.mean(axis, True)
         squares = (x - mean).square()._reduce(Ops.ADD, axis, keepdim)
@@ -420,15 +419,20 @@ class ReduceMixin(TensorBase):
     logcumsumexp = prefix_scans.logcumsumexp
 
 
-def _correction(correction: Any, unbiased: bool | None) -> int | float:
-    """The correction of the number of elements, given by either parameter."""
+def axis_and_correction(
+    axis: Any, correction: Any, unbiased: bool | None
+) -> tuple[Any, int | float]:
+    """The axis of a variance, and the correction of the number of elements, given by either
+    parameter. Alone, a bool in place of the axis says whether it is unbiased, as in PyTorch."""
+    if isinstance(axis, bool):
+        axis, unbiased = None, axis
     found = 1 if correction is None else real(correction, "correction")
     if unbiased is None:
-        return found
+        return axis, found
     if found not in (1, 1 if unbiased else 0):
         raise ArgumentError(
             "'correction' and 'unbiased' are the same",
             asked=f"correction={found}, unbiased={unbiased}",
             try_="one of them",
         )
-    return 1 if unbiased else 0
+    return axis, 1 if unbiased else 0

@@ -369,8 +369,15 @@ def nanmean(self: TensorT, axis: Axes | None = None, keepdim: bool = False) -> T
     return (missing.where(0, x).sum(axis, keepdim) / count).cast(own)
 
 
-def cov(self: TensorT, correction: float = 1) -> TensorT:
+def cov(
+    self: TensorT,
+    correction: float = 1,
+    fweights: TensorT | None = None,
+    aweights: TensorT | None = None,
+) -> TensorT:
     """Covariances of the rows: each row is a variable, its elements the observations. One row: 0-d.
+
+    :param fweights: how often each observation occurs. aweights: how much each one counts.
 
     >>> Tensor([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]).cov().tolist()
     [[1.0, -1.0], [-1.0, 1.0]]
@@ -379,8 +386,24 @@ def cov(self: TensorT, correction: float = 1) -> TensorT:
         raise ShapeError("covariances are of rows", asked=f"cov of shape {self.shape}")
     correction = real(correction, "correction")
     x = self.atleast_2d()
-    centred = x - x.mean(1, keepdim=True)
-    found = centred.dot(centred.transpose(0, 1)) / float(max(x.shape[1] - correction, 0))
+    if fweights is None and aweights is None:
+        centred = weighted = x - x.mean(1, keepdim=True)
+        count: Any = float(max(x.shape[1] - correction, 0))
+    else:
+        given = [each for each in (fweights, aweights) if each is not None]
+        for each in given:
+            if tuple(each.shape) != tuple(x.shape[1:]):
+                raise ShapeError(
+                    "there is one weight for each observation",
+                    asked=f"cov of shape {self.shape} with weights of shape {tuple(each.shape)}",
+                )
+        weights = given[0] if len(given) == 1 else given[0] * given[1]
+        total: Any = weights.sum()
+        centred = x - (x * weights).sum(1, keepdim=True) / total
+        weighted = centred * weights
+        lost = 1 if aweights is None else (weights * aweights).sum() / total
+        count = (total - lost * correction).maximum(0)
+    found = weighted.dot(centred.conj().transpose(0, 1)) / count
     return found if x.shape[0] != 1 else found.reshape(())
 
 
