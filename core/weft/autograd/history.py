@@ -53,6 +53,7 @@ _written_at: WeakKeys[UOp, int] = WeakKeys()
 _executed_at: WeakKeys[UOp, int] = WeakKeys()
 # pending writes of kernels in saved graphs, and their nodes after parts of them were realized
 _awaited_writes: WeakMembers[UOp] = WeakMembers()
+_any_awaited = False  # whether there has been one; asking it takes less than the length
 _current_forms: WeakKeys[UOp, UOp] = WeakKeys()
 _realized_leaves: WeakKeys[UOp, UOp] = WeakKeys()
 _with_graph: WeakMembers[UOp] = WeakMembers()
@@ -113,7 +114,7 @@ def bump_version(memory: UOp) -> None:
 
 def follows_nodes() -> bool:
     """Whether there is anything that `replace_nodes` may have to change."""
-    return len(_awaited_writes) > 0 or sharding_seen()
+    return (_any_awaited and len(_awaited_writes) > 0) or sharding_seen()
 
 
 def replace_nodes(becomes: Mapping[UOp, UOp]) -> list[UOp]:
@@ -139,8 +140,10 @@ def replace_nodes(becomes: Mapping[UOp, UOp]) -> list[UOp]:
 
 def _await_writes(memory: UOp) -> None:
     """Watch the pending writes of memory that a saved graph reads."""
+    global _any_awaited
     for node, below in _parts(memory):
         if node is not below and node not in _executed_at:
+            _any_awaited = True
             _awaited_writes.add(node)
 
 

@@ -111,9 +111,11 @@ class _FreedAtOnce(_Memory):
 
 
 def _memory_type(device: OpenDevice) -> type[_Memory]:
+    if device.pool.enabled:
+        return _Memory
     kind: type[Any] = type(device.allocator)
     leaves_it_to_python = kind.free is vars(Allocator)["free"]
-    return _Memory if device.pool.enabled or leaves_it_to_python else _FreedAtOnce
+    return _Memory if leaves_it_to_python else _FreedAtOnce
 
 
 class Buffer:

@@ -62,6 +62,7 @@ set_meta = memo_slot("meta")
 _numbers: dict[Any, int] = {}
 _next = itertools.count()
 _tables: dict[Any, dict[Any, LaunchPlan]] = {}
+_last: tuple[Any, Any, dict[Any, LaunchPlan]] = (None, None, {})  # the context and its table
 
 LaunchKey = tuple[int, tuple[UOp, ...], tuple[int, ...]]
 """The number of a tree, the BUFFERs at its leaves, and which of these are the same."""
@@ -173,7 +174,9 @@ def note_plan(
 
 def clear_plans() -> None:
     """Forget all plans."""
+    global _last
     _tables.clear()
+    _last = (None, None, {})
     _numbers.clear()
 
 
@@ -258,12 +261,17 @@ def context() -> tuple[Any, Any]:
 
 def _table() -> dict[Any, LaunchPlan]:
     """The plans under the current settings and open devices."""
-    now = context()
-    table = _tables.get(now)
+    global _last
+    stamp, epoch = context()
+    last = _last
+    if last[0] is stamp and last[1] is epoch:
+        return last[2]
+    table = _tables.get((stamp, epoch))
     if table is None:
         if len(_tables) >= _MOST_TABLES:
             _tables.clear()
-        table = _tables[now] = {}
+        table = _tables[stamp, epoch] = {}
+    _last = stamp, epoch, table
     return table
 
 

@@ -167,7 +167,7 @@ class UOp(_Open):
     @staticmethod
     def unique() -> UOp:
         """A node that equals no other."""
-        return UOp(Ops.UNIQUE, arg=next(_unique_numbers))
+        return UOp(Ops.UNIQUE, dtypes.void, (), next(_unique_numbers))
 
     @staticmethod
     def new_buffer(device: str | tuple[str, ...], size: int, dtype: DType) -> UOp:

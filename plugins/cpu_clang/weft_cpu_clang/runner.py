@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from operator import attrgetter
 from time import perf_counter
 
 from weft.plugin import CompiledProgram, Dims, LinearProgram, UOp, dtypes
@@ -27,6 +28,8 @@ PART = 6_000
 """Nanoseconds that one part should take at least; half of that in a row."""
 OPERATIONS, BYTES = 64, 20
 """In a nanosecond, of one thread, on a good day."""
+
+_address_of = attrgetter("address")
 
 
 class FunctionRunner:
@@ -74,8 +77,7 @@ class FunctionRunner:
         wait: bool = False,
     ) -> float | None:
         """Run it; it is done when this returns. Seconds if `wait`."""
-        arguments = [handle.address for handle in handles]
-        arguments += values
+        arguments = [*map(_address_of, handles), *values]
         started = perf_counter() if wait else 0.0
         if this_thread.stack_is_large or has_enough_stack():
             self._launch(arguments)
