@@ -27,6 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--link", default="10GB/s,5us", help="bandwidth and latency of a link")
     parser.add_argument("--rates", help="operations and bytes per second and seconds of a launch, "
                         "60TFLOP/s,3TB/s,5us: no kernel of the rank runs")  # fmt: skip
+    parser.add_argument("--ranks-per-processor", type=float, default=1.0, help="kernels take as "
+                        "many times longer as ranks share a processor")  # fmt: skip
     parser.add_argument("--trace", type=Path, help="write a trace for Perfetto there")
     parser.add_argument("program", help="a program file")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its own arguments")
@@ -35,7 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command; returns the exit code."""
     rates = Rates.parse(options.rates) if options.rates else None
-    process = PlannedProcess(_ranks(options), Link.parse(options.link), options.rank, rates)
+    link, crowd = Link.parse(options.link), options.ranks_per_processor
+    process = PlannedProcess(_ranks(options), link, options.rank, rates, crowd)
     if not 0 <= process.rank < process.size:
         raise ArgumentError(
             "this program has no such rank", asked=f"rank {process.rank} of {process.size}"

@@ -40,11 +40,20 @@ class PlannedProcess:
     """A rank of a program of `size` ranks; the others do not exist.
 
     :param rates: of the device; None: kernels run and are timed.
+    :param crowd: how many times longer kernels take, since ranks share processors.
     :ivar steps: what it did, in order. memory, peak: bytes that are allocated now, and at most.
     :ivar now: the time of the rank, in seconds. link_free: when its last exchange has ended.
     """
 
-    def __init__(self, size: int, link: Link, rank: int = 0, rates: Rates | None = None) -> None:
+    def __init__(
+        self,
+        size: int,
+        link: Link,
+        rank: int = 0,
+        rates: Rates | None = None,
+        crowd: float = 1.0,
+    ) -> None:
+        self.crowd = crowd
         self.size, self.rank, self.link, self.rates = size, rank, link, rates
         self.steps: list[Step] = []
         self.memory = self.peak = 0
@@ -112,7 +121,7 @@ class PlannedProcess:
         """A runner that waits for each launch and notes its time, or notes what the rates say."""
         name, rates = program.name, self.rates
         if rates is not None:
-            seconds = rates.seconds(program.estimates)
+            seconds = rates.seconds(program.estimates) * self.crowd
 
             def note(handles: Sequence[Any], **how: Any) -> float | None:
                 self.add(name, seconds)
@@ -124,7 +133,8 @@ class PlannedProcess:
             arguments: dict[str, Any] = {**how, "wait": True}
             started = perf_counter()
             seconds = below(handles, **arguments)
-            self.add(name, perf_counter() - started if seconds is None else seconds)
+            seconds = perf_counter() - started if seconds is None else seconds
+            self.add(name, seconds * self.crowd)
             return seconds
 
         return run

@@ -1,10 +1,12 @@
 """Planned ranks: the cost of exchanges by a model, and a program as one rank of many."""
 
+import importlib.util
 import json
 import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -103,6 +105,28 @@ def test_a_rank_of_fsdp_holds_a_part_of_the_parameters(tmp_path):
     assert "parameters 512" in text
     kinds = [event["name"].split()[0] for event in exchanges]
     assert kinds.count("reduce_scatter") == 2 and "allgather" in kinds
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_the_link_follows_from_the_times_of_two_all_reduces(link_model, ranks):
+    path = Path(__file__).with_name("compare_plan.py")
+    spec = importlib.util.spec_from_file_location("compare_plan", path)
+    compare_plan = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(compare_plan)
+    link = link_model.Link(2e9, 5e-5)
+    sizes = (compare_plan.SMALL, compare_plan.LARGE)
+    small, large = (link.exchange("allreduce", ranks, 4 * size) for size in sizes)
+    found = link_model.Link.parse(compare_plan.link_of(ranks, small, large))
+    assert found.bandwidth == pytest.approx(2e9, rel=0.05)
+    assert found.latency == pytest.approx(5e-5, rel=0.05)
+
+
+def test_kernels_take_longer_where_ranks_share_a_processor(tmp_path):
+    *_, alone = plan(tmp_path, 4, "DataParallel", "--rates", "1GFLOP/s,1GB/s,1ms")
+    shared = ("--rates", "1GFLOP/s,1GB/s,1ms", "--ranks-per-processor", "2")
+    *_, crowded = plan(tmp_path, 4, "DataParallel", *shared)
+    kernels = [(a["dur"], b["dur"]) for a, b in zip(alone, crowded) if a["tid"] == "kernels"]
+    assert kernels and all(b == pytest.approx(2 * a) for a, b in kernels)
 
 
 def test_an_exchange_that_was_started_goes_on_while_kernels_run():
