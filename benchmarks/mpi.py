@@ -1,27 +1,43 @@
-"""Collectives and data-parallel steps over ranks, beside loops of mpi4py in the same run.
+"""Collectives and training steps over ranks, beside mpi4py and PyTorch in the same run.
 
-    mpirun -n 2 python benchmarks/mpi.py
+    mpirun -n 2 python benchmarks/mpi.py [--repeat 10] [--models gpt2 resnet18]
 
-Each line is the shortest of 40 repetitions on rank 0. Every rank computes with one thread.
+Each figure is the shortest of some repetitions on rank 0. Every rank computes with one thread. A
+step is forward, backward and SGD on one batch. It runs in one process while the other ranks sleep,
+on all ranks with the same batch in parts (strong scaling), and with a whole batch on each (weak
+scaling). PyTorch runs the same models by DistributedDataParallel with gloo, where it is installed.
+
+Batch normalisation of weft uses the whole batch, as in one process: it exchanges values in each
+layer. That of DistributedDataParallel uses the part of its rank.
 """
 
+import argparse
 import os
+import tempfile
 import time
 
 os.environ.setdefault("WEFT_CPU_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 from mpi4py import MPI
 
+import weft
 from weft import Device, Tensor, jit, nn
 from weft.nn import parallel
 
+try:
+    import torch
+except ImportError:
+    torch = None
+
 WORLD = MPI.COMM_WORLD
+SIZES = (1 << 10, 1 << 14, 1 << 18, 1 << 22)
 
 
-def fastest(call, repeat=40):
+def fastest(call, repeat):
     """The shortest time of a call that all ranks make together."""
-    for _ in range(4):
+    for _ in range(3):
         call()
     times = []
     for _ in range(repeat):
@@ -32,51 +48,202 @@ def fastest(call, repeat=40):
     return min(times)
 
 
-def all_reduces(mesh):
-    """All-reduces of float32: a replay of `jit`, and a call of mpi4py on arrays."""
-    for size in (1 << 10, 1 << 14, 1 << 18, 1 << 22):
+def alone(make, repeat):
+    """The shortest time of a call on rank 0, while the others sleep. make: makes what is called."""
+    found = None
+    if WORLD.rank == 0:
+        call = make()
+        for _ in range(3):
+            call()
+        found = []
+        for _ in range(repeat):
+            started = time.perf_counter()
+            call()
+            found.append(time.perf_counter() - started)
+        found = min(found)
+    done = WORLD.Ibarrier()
+    while not done.Test():
+        time.sleep(0.005)
+    return found
+
+
+# ---- all-reduces -------------------------------------------------------------------------------
+
+
+def all_reduces(mesh, repeat):
+    """All-reduces of float32: in a replay of `jit`, and by mpi4py on arrays."""
+    ranks = WORLD.size
+    for size in SIZES:
         given, got = np.ones(size, np.float32), np.empty(size, np.float32)
-        plain = fastest(lambda given=given, got=got: WORLD.Allreduce(given, got))
+        plain = fastest(lambda given=given, got=got: WORLD.Allreduce(given, got), repeat)
+        request = WORLD.Allreduce_init(given, got)
+
+        def persistent(request=request):
+            request.Start()
+            request.Wait()
+
+        again = fastest(persistent, repeat)
+        request.Free()
         x = Tensor.from_local(Tensor(given), mesh, axis=0).realize()
-        total = jit(lambda x, size=size: x.reshape(WORLD.size, size).sum(axis=0))
-        ours = fastest(lambda total=total, x=x: total(x).realize())
-        yield f"all-reduce of {size * 4:>9} bytes", ours, plain
+        total = jit(lambda x, size=size: x.reshape(ranks, size).sum(axis=0))
+        ours = fastest(lambda total=total, x=x: total(x), repeat)
+        yield size * 4, ours, plain, again
 
 
-def training_steps(mesh):
-    """Steps of data-parallel training, and of one process with the same whole batch."""
-    for name, layout in (("ranks", mesh), ("one process", None)):
-        Tensor.manual_seed(0)
-        model = nn.Sequential(nn.Linear(512, 1024), nn.ReLU(), nn.Linear(1024, 512))
-        x, target = Tensor.randn(256, 512).realize(), Tensor.randn(256, 512).realize()
-        net = model
-        if layout is not None:
-            net = parallel.DataParallel(model, layout)
-            x, target = x.shard(layout, 0).realize(), target.shard(layout, 0).realize()
-        optimizer = nn.optim.SGD(nn.state.get_parameters(model), lr=0.01)
+# ---- models, on the modules of weft or of PyTorch ------------------------------------------------
 
-        @jit
-        def step(x, target, net=net, optimizer=optimizer):
-            optimizer.zero_grad()
-            loss = (net(x) - target).square().mean()
-            loss.backward()
-            optimizer.step()
-            return loss
 
+def gpt2(lib):
+    """One block of the smallest GPT-2: 768 features, 12 heads. It reads (batch, tokens, 768)."""
+
+    class Block(lib.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm1, self.norm2 = lib.LayerNorm(768), lib.LayerNorm(768)
+            self.into, self.out = lib.Linear(768, 2304), lib.Linear(768, 768)
+            self.wide, self.narrow = lib.Linear(768, 3072), lib.Linear(3072, 768)
+            self.act = lib.GELU()
+
+        def forward(self, x):
+            batch, length, _ = x.shape
+            split = self.into(self.norm1(x)).reshape(batch, length, 3, 12, 64)
+            query, key, value = (split[:, :, i].transpose(1, 2) for i in range(3))
+            seen = lib.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+            x = x + self.out(seen.transpose(1, 2).reshape(batch, length, 768))
+            return x + self.narrow(self.act(self.wide(self.norm2(x))))
+
+    return Block()
+
+
+def resnet18(lib):
+    """ResNet-18. It reads (batch, 3, side, side)."""
+
+    def convolution(before, width, kernel, stride):
+        inner = lib.Conv2d(before, width, kernel, stride, kernel // 2, bias=False)
+        return lib.Sequential(inner, lib.BatchNorm2d(width))
+
+    class Block(lib.Module):
+        def __init__(self, before, width, stride):
+            super().__init__()
+            self.first = convolution(before, width, 3, stride)
+            self.second = convolution(width, width, 3, 1)
+            changes = before != width
+            self.short = convolution(before, width, 1, stride) if changes else lib.Identity()
+            self.act = lib.ReLU()
+
+        def forward(self, x):
+            return self.act(self.second(self.act(self.first(x))) + self.short(x))
+
+    blocks, before = [], 64
+    for width in (64, 128, 256, 512):
+        for number in range(2):
+            blocks.append(Block(before, width, 2 if width > 64 and not number else 1))
+            before = width
+    return lib.Sequential(
+        convolution(3, 64, 7, 2), lib.ReLU(), lib.MaxPool2d(3, 2, 1), *blocks,
+        lib.AdaptiveAvgPool2d(1), lib.Flatten(), lib.Linear(512, 1000),
+    )  # fmt: skip
+
+
+MODELS = {"gpt2": (gpt2, (4, 128, 768)), "resnet18": (resnet18, (8, 3, 64, 64))}
+"""By name: what makes a model, and the shape of its batch."""
+
+
+# ---- steps ---------------------------------------------------------------------------------------
+
+
+def weft_step(make, shape, mesh=None):
+    """A step of weft on one batch of this shape: in parts on a mesh, or in one process."""
+    Tensor.manual_seed(0)
+    model = make(nn)
+    net = model if mesh is None else parallel.DataParallel(model, mesh)
+    x = Tensor.randn(*shape).realize()
+    if mesh is not None:
+        x = x.shard(mesh, 0).realize()
+    optimizer = nn.optim.SGD(nn.state.get_parameters(model), lr=0.01)
+
+    @jit
+    def step(x):
+        optimizer.zero_grad()
+        loss = net(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    def run():
         with Tensor.train():
-            yield name, fastest(lambda step=step, x=x, t=target: step(x, t).realize())
+            step(x)
+
+    return run
+
+
+def torch_step(make, shape, ranks=1):
+    """A step of PyTorch on the part that this rank has of a batch of this shape."""
+    torch.manual_seed(0)
+    model = make(torch.nn)
+    if ranks > 1:
+        model = torch.nn.parallel.DistributedDataParallel(model)
+    x = torch.randn(shape[0] // ranks, *shape[1:])
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+
+    def run():
+        optimizer.zero_grad()
+        model(x).square().mean().backward()
+        optimizer.step()
+
+    return run
+
+
+def join_gloo():
+    """Make the ranks of MPI those of PyTorch."""
+    torch.set_num_threads(1)
+    path = WORLD.bcast(tempfile.mktemp(prefix="gloo-") if WORLD.rank == 0 else None)
+    store = torch.distributed.FileStore(path, WORLD.size)
+    torch.distributed.init_process_group(
+        "gloo", store=store, rank=WORLD.rank, world_size=WORLD.size
+    )
+
+
+def steps(name, mesh, repeat):
+    """(library, seconds of one process, strong scaling, weak scaling) of each library."""
+    make, shape = MODELS[name]
+    whole = (shape[0] * WORLD.size, *shape[1:])
+    one = alone(lambda: weft_step(make, shape), repeat)
+    scaled = [fastest(weft_step(make, each, mesh), repeat) for each in (shape, whole)]
+    yield "weft", one, *scaled
+    if torch is not None:
+        one = alone(lambda: torch_step(make, shape), repeat)
+        scaled = [fastest(torch_step(make, each, WORLD.size), repeat) for each in (shape, whole)]
+        yield "PyTorch", one, *scaled
 
 
 def main():
     """Print all lines on rank 0."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--repeat", type=int, default=10)
+    parser.add_argument("--models", nargs="*", default=list(MODELS), choices=list(MODELS))
+    asked = parser.parse_args()
     mesh = Device.mesh(("data", WORLD.size)) if Device["MPI"] else None
-    say = print if WORLD.rank == 0 else lambda *_: None
-    say(f"{WORLD.size} ranks, {MPI.get_vendor()[0]}")
-    for name, ours, plain in all_reduces(mesh):
-        say(f"{name}: weft {ours * 1e6:9.1f} us, mpi4py {plain * 1e6:9.1f} us")
-    steps = dict(training_steps(mesh))
-    for name, seconds in steps.items():
-        say(f"training step, {name}: {seconds * 1e3:.2f} ms")
+    say = print if WORLD.rank == 0 else lambda *_, **__: None
+    peer = f"PyTorch {torch.__version__}" if torch else "without PyTorch"
+    load = "unknown" if not hasattr(os, "getloadavg") else f"{os.getloadavg()[0]:.1f}"
+    say(f"{WORLD.size} ranks, {MPI.get_vendor()[0]}, {peer}, weft {weft.__version__}, "
+        f"load average {load} on {os.cpu_count()} processors")  # fmt: skip
+    say("| all-reduce | weft us | mpi4py us | mpi4py, persistent us |\n" + "|---" * 4 + "|")
+    for nbytes, *times in all_reduces(mesh, 4 * asked.repeat):
+        say(f"| {nbytes} bytes | " + " | ".join(f"{each * 1e6:.1f}" for each in times) + " |")
+    if torch is not None:
+        join_gloo()
+    say("\n| step | one process ms | same batch on all ms | speed-up | a batch on each ms "
+        "| efficiency |\n" + "|---" * 6 + "|")  # fmt: skip
+    for name in asked.models:
+        for library, one, strong, weak in steps(name, mesh, asked.repeat):
+            if one is not None:
+                say(f"| {name}, {library} | {one * 1e3:.1f} | {strong * 1e3:.1f} | "
+                    f"{one / strong:.2f} | {weak * 1e3:.1f} | {one / weak:.2f} |",
+                    flush=True)  # fmt: skip
+    if torch is not None:
+        torch.distributed.destroy_process_group()
 
 
 if __name__ == "__main__":
