@@ -7,7 +7,8 @@ out: fewer terms of more lanes; the same terms where that is not profitable
 Terms are packed along one or several of the unrolled loops. An operation on several vectors becomes
 one operation on a vector of all of their lanes. Adjacent loads become one load, other values are
 concatenated. Scalars that terms broadcast are computed as one vector for all terms. Each pack then
-selects its lanes of this vector. The grouping with the fewest operations is chosen.
+selects its lanes of this vector. Scalars that are a few apart in memory are selected from two loads
+that cover all of them. The grouping with the fewest operations is chosen.
 
 Source: S. Larsen, S. Amarasinghe, "Exploiting superword level parallelism with multimedia
 instruction sets" (PLDI 2000).
@@ -23,6 +24,11 @@ from weft.base.sequences import prod
 from weft.codegen.thresholds import SHIFT_COST
 from weft.uop import GroupOp, Ops, UOp
 
+_PERMUTED = 16
+"""Lanes of 32 bits of the registers from which on one instruction selects from two of them
+(AVX-512, VPERMT2W)."""
+_COVER = 32
+"""Bytes of each of two loads that cover scalars."""
 _LANEWISE = GroupOp.ALU | {Ops.CAST, Ops.BITCAST, Ops.DOT}
 Groups = Sequence[Sequence[int]]
 
@@ -46,17 +52,17 @@ def lane_terms(
     invariant: list[UOp] = []
     for column in columns:
         if len(columns) > 1 and all(map(_is_splat, column)):
-            invariant = _scalar_superword([term.src[0] for term in column])
+            invariant = _scalar_superword([term.src[0] for term in column], lanes)
         else:
             vectors += superwords(column, extents, lanes)
     return vectors, invariant
 
 
-def _scalar_superword(scalars: list[UOp]) -> list[UOp]:
+def _scalar_superword(scalars: list[UOp], lanes: int) -> list[UOp]:
     """One vector of the scalars, where that is profitable; else the scalars."""
     if len(scalars) & (len(scalars) - 1) or len(scalars) < 2:
         return scalars
-    vector = _Packer([]).vector(tuple(scalars))
+    vector = _Packer([], lanes).vector(tuple(scalars))
     return [vector] if operations([vector]) < operations(scalars) else scalars
 
 
@@ -70,7 +76,7 @@ def superwords(terms: list[UOp], extents: Sequence[int], lanes: int) -> list[UOp
         return terms
     members = 1 << max(0, min(lanes // count, len(terms)).bit_length() - 1)
     while members > 1:
-        found = [_Packer(groups).pack(terms) for groups in _groupings(extents, members)]
+        found = [_Packer(groups, lanes).pack(terms) for groups in _groupings(extents, members)]
         best = min((f for f in found if f is not None), key=operations, default=None)
         if best is not None and operations(best) < operations(terms):
             return best
@@ -116,8 +122,9 @@ def _number(extents: Sequence[int], first: Sequence[int], place: Sequence[int]) 
 class _Packer:
     """Vectors of the packs of one grouping. A column holds one value for each term."""
 
-    def __init__(self, groups: Groups) -> None:
+    def __init__(self, groups: Groups, lanes: int) -> None:
         self.groups = groups
+        self.permutes = lanes >= _PERMUTED
         self.known: dict[tuple[UOp, ...], list[UOp] | None] = {}
         self.vectors: dict[tuple[UOp, ...], UOp] = {}
 
@@ -177,6 +184,9 @@ class _Packer:
             if all(u.dtype is column[0].dtype for column in columns for u in column):
                 sources = tuple(map(self.vector, columns))
                 return UOp(first.op, dtype, sources, first.arg)
+        selected = _selected(scalars) if self.permutes else None
+        if selected is not None:
+            return selected
         runs = _runs(scalars)
         if len(runs) < count and len({len(run) for run in runs}) == 1:
             return _tree([_wide_load(run) for run in runs])
@@ -245,6 +255,35 @@ def _place(value: UOp) -> tuple[UOp, UOp | None, int] | None:
     if at.op is Ops.ADD and at.src[1].op is Ops.CONST:
         return pointer, at.src[0], at.src[1].arg
     return pointer, at, 0
+
+
+def _selected(scalars: Sequence[UOp]) -> UOp | None:
+    """Loads a few elements apart as lanes of two wide loads, which read nothing before the first
+    and after the last of them; None where they are too near or too far."""
+    places = [_place(scalar) for scalar in scalars]
+    first = places[0]
+    if len(scalars) < 4 or first is None:
+        return None
+    offsets = [place[2] for place in places if place is not None and place[:2] == first[:2]]
+    dtype = scalars[0].dtype
+    lanes = _COVER // dtype.itemsize
+    low, high = min(offsets), max(offsets) + 1
+    if len(offsets) < len(scalars) or dtype.itemsize < 2 or not lanes < high - low <= 2 * lanes:
+        return None
+    second = high - lanes
+    loads = tuple(_load_at(scalars[0], first[1], start, lanes) for start in (low, second))
+    order = [n - low if n - low < lanes else lanes + n - second for n in offsets]
+    return UOp(Ops.CAT, dtype.vec(2 * lanes), loads).gep(tuple(order))
+
+
+def _load_at(scalar: UOp, base: UOp | None, offset: int, lanes: int) -> UOp:
+    """A load of several lanes from the buffer of a scalar load, `offset` elements after a base."""
+    pointer, at = scalar.src[0].src
+    start = at.const_like(offset)
+    if base is not None:
+        start = UOp(Ops.ADD, base.dtype, (base, start)) if offset else base
+    index = scalar.src[0].replace(src=(pointer, start))
+    return UOp(Ops.LOAD, scalar.dtype.vec(lanes), (index,), scalar.arg)
 
 
 def _wide_load(run: Sequence[UOp]) -> UOp:

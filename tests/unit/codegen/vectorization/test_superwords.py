@@ -47,6 +47,35 @@ def test_loads_that_are_apart_are_concatenated():
     assert scale.src[0].op is Ops.LOAD
 
 
+def distant(step: int, base: UOp | None) -> list[UOp]:
+    """Four vectors of four numbers, each times a half of its own, `step` halves apart."""
+    halves = [loaded(dtypes.half, 2, step * number, base) for number in range(4)]
+    vectors = [loaded(dtypes.float32.vec(4), 1, 9 * number) for number in range(4)]
+    return [
+        UOp(Ops.MUL, vector.dtype, (vector, half.cast(dtypes.float32).broadcast(4)))
+        for vector, half in zip(vectors, halves)
+    ]
+
+
+@pytest.mark.parametrize("base", [None, UOp.variable("n", 0, 64)])
+def test_scalars_a_few_apart_are_selected_from_two_loads(base):
+    (wide,) = superwords(distant(9, base), [4], 16)
+    scale = wide.src[1].src[0].src[0]
+    assert scale.op is Ops.GEP and scale.arg == (0, 9, 22, 31)
+    low, high = scale.src[0].src
+    assert low.dtype is high.dtype is dtypes.half.vec(16)
+    first, last = (loaded(dtypes.half, 2, at, base).src[0] for at in (0, 12))
+    assert (low.src[0], high.src[0]) == (first, last)
+
+
+@pytest.mark.parametrize(("step", "lanes"), [(4, 16), (11, 16), (9, 8)])
+def test_other_scalars_are_loaded_one_by_one(step, lanes):
+    """They span one load or more than two, or the target does not select from two registers."""
+    packs = superwords(distant(step, None), [4], lanes)
+    loads = {u.dtype for u in UOp.sink(*packs).toposort() if u.op is Ops.LOAD}
+    assert dtypes.half in loads and dtypes.half.vec(16) not in loads
+
+
 def test_packs_are_along_the_loop_of_adjacent_loads():
     """Terms (i, j) at 4 * i + 64 * j: pairs along i are adjacent."""
     terms = [
