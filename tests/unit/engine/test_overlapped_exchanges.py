@@ -1,5 +1,7 @@
 """Exchanges of a replay that go on while kernels run, on a family of one process."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -99,3 +101,37 @@ def test_gradients_are_reduced_in_one_bucket_and_have_the_same_values(gang):
 def test_small_all_reduces_of_different_kinds_stay_apart(gang):
     _, events = replayed(gang, lambda x: x.sum(axis=0) + x.max(axis=0), sharded(4, 8))
     assert events.count("start") == 2
+
+
+def steps_of(draw):
+    """A random function of two tensors: sums, maxima and copies between elementwise steps."""
+    drawn = [(draw.randrange(5), draw.randrange(64), draw.randrange(64)) for _ in range(8)]
+
+    def function(*given):
+        values = list(given)
+        for kind, one, other in drawn:
+            x, y = values[one % len(values)], values[other % len(values)]
+            axis = other % 2
+            values.append(
+                (x + y * 0.5, x.sum(axis, keepdim=True) * 0.125 + y, (x * 0.5).contiguous(),
+                 x.max(axis, keepdim=True) - y, (x.sum() * 0.01 + y).contiguous())[kind]
+            )  # fmt: skip
+        return values[-1].contiguous(), values[-2].contiguous()
+
+    return function
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_functions_have_the_values_of_one_device(gang, monkeypatch, seed):
+    draw = random.Random(seed)
+    monkeypatch.setattr(exchange_order, "BUCKET_BYTES", draw.choice((1, 64, 1 << 20)))
+    function, cuts = steps_of(draw), [draw.choice((0, 1)) for _ in range(2)]
+    run = jit(function)
+    for call in range(4):
+        numbers = np.random.default_rng(seed * 10 + call)
+        given = [numbers.integers(-4, 5, (4, 5 + seed)).astype(np.float32) for _ in cuts]
+        expected = [each.numpy() for each in function(*map(Tensor, given))]
+        parts = [Tensor(x).shard(DEVICES, cut).realize() for x, cut in zip(given, cuts)]
+        for found, value in zip(run(*parts), expected):
+            assert np.allclose(found.numpy(), value, rtol=1e-4, atol=1e-4)
+    assert gang.events.count("start") == gang.events.count("wait")
