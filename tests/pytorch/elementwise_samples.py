@@ -240,3 +240,47 @@ sample(
     lambda g: (g.floats(4, 3), 1.0),
     lambda g: (g.floats(4, 3), INF),
 )
+
+# ---- order statistics, prefix extremes, norms
+sample("kthvalue", lambda g: (g.distinct(3, 5), 2), lambda g: (g.distinct(3, 5), 3, 0, True),
+       lambda g: (g.floats(), 1))  # fmt: skip
+for _name in ("median", "nanmedian"):
+    sample(_name, lambda g: (g.floats(3, 4),), lambda g: (g.floats(),))
+    sample(f"{_name}.dim", lambda g: (g.distinct(3, 4), 1), lambda g: (g.distinct(3, 5), 0, True))
+for _name in ("cummax", "cummin"):
+    sample(
+        _name,
+        lambda g: (g.integers(3, 6), 1),
+        lambda g: (g.floats(4, 3, dtype=torch.float64), -2),
+        lambda g: (torch.tensor([1.0, float("nan"), 3.0, 0.0]), 0),
+        lambda g: (g.floats(), 0),
+    )
+sample("logcumsumexp", lambda g: (g.floats(3, 4), 1), lambda g: (g.floats(), 0))
+sample(
+    "linalg_vector_norm",
+    lambda g: (g.floats(3, 4),),
+    lambda g: (g.floats(3, 4), 1, [0], True),
+    lambda g: (g.floats(3, 4), 3.5, [1]),
+    lambda g: (g.floats(3, 4), float("inf")),
+    lambda g: ((g.floats(3, 4), float("-inf"), [-1]), {"dtype": torch.float64}),
+    lambda g: (g.integers(3, 4).float(), 0, [1]),
+    lambda g: (g.floats(), 0),
+)
+for _name in ("fmax", "fmin"):
+    sample(
+        _name,
+        lambda g: (g.floats(2, 3), g.floats(3)),
+        lambda g: (torch.tensor([1.0, float("nan")]), torch.tensor([float("nan"), 2.0])),
+    )
+sample("signbit", lambda g: (torch.tensor([-1.0, -0.0, 0.0, 2.0]),), lambda g: (g.integers(4),))
+sample(
+    "searchsorted.Tensor",
+    lambda g: (torch.tensor([1.0, 3.0, 3.0, 5.0]), g.integers(2, 3).float()),
+    lambda g: ((torch.tensor([1, 3, 3, 5]), g.integers(4)), {"right": True}),
+    lambda g: ((torch.tensor([1, 3]), g.integers(4)), {"side": "right", "out_int32": True}),
+)
+sample(
+    "bucketize.Tensor",
+    lambda g: (g.integers(2, 3), torch.tensor([-2, 0, 3])),
+    lambda g: ((g.floats(5), torch.tensor([-1.0, 1.0])), {"right": True, "out_int32": True}),
+)

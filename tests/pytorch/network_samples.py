@@ -91,6 +91,24 @@ for _size in ([1, 1], [2, 3], [3, 2]):
     )
 sample("_adaptive_avg_pool3d", lambda g: (g.floats(1, 2, 4, 6, 5), [2, 3, 2]))
 sample(
+    "adaptive_max_pool2d",
+    lambda g: (g.distinct(2, 3, 7, 5), [3, 2]),
+    lambda g: (g.distinct(3, 4, 6), [4, 1]),
+    lambda g: (g.distinct(1, 2, 3, 3), [5, 4]),
+)
+sample("adaptive_max_pool3d", lambda g: (g.distinct(2, 3, 4, 5, 6), [2, 3, 4]))
+
+
+def _adaptive_maxima(g, axes, size):
+    x = g.distinct(2, 3, 7, 5, 4)[(slice(None),) * (axes + 2) + (0,) * (3 - axes)]
+    pool = getattr(torch.ops.aten, f"adaptive_max_pool{axes}d")
+    values, indices = pool(x, size)
+    return g.floats(*values.shape), x, indices
+
+
+sample("adaptive_max_pool2d_backward", lambda g: _adaptive_maxima(g, 2, [3, 2]))
+sample("adaptive_max_pool3d_backward", lambda g: _adaptive_maxima(g, 3, [3, 2, 3]))
+sample(
     "max_pool2d_with_indices",
     lambda g: (g.distinct(1, 2, 7, 6), [3, 2], [2, 1], [1, 0]),
     lambda g: (g.distinct(2, 7, 6), [2, 2]),
@@ -234,3 +252,10 @@ sample(
     lambda g: _attention_backward(g, True),
 )
 sample("native_dropout", lambda g: (g.floats(2, 3), 0.5, False))
+
+# ---- products of three
+sample(
+    "_trilinear",
+    lambda g: (g.floats(3, 4), g.floats(2, 4, 5), g.floats(3, 5), [1, 3], [0], [1, 2], [2, 3]),
+    lambda g: (g.floats(2, 3), g.floats(2, 3), g.floats(2, 3), [], [], [], []),
+)

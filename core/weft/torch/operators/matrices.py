@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from weft.tensor import Tensor
@@ -26,3 +27,18 @@ def addmm(x: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return x @ weight.T + bias."""
     return x.linear(weight.transpose(0, 1), bias)
+
+
+@converter("aten::_trilinear")
+def trilinear(
+    x: Tensor, y: Tensor, z: Tensor, expand1: Sequence[int], expand2: Sequence[int],
+    expand3: Sequence[int], sumdim: Sequence[int], unroll_dim: int = 1,
+) -> Tensor:  # fmt: skip
+    """Return the sum over axes of x y z, after new axes are inserted into each of them."""
+    factors = []
+    for factor, places in ((x, expand1), (y, expand2), (z, expand3)):
+        for place in sorted(places):
+            factor = factor.unsqueeze(place)
+        factors.append(factor)
+    product = factors[0] * factors[1] * factors[2]
+    return product.sum(tuple(sumdim)) if sumdim else product

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from weft.base.dtype import dtypes
 from weft.nn import functional
 from weft.tensor import Tensor
 from weft.torch.operators.derivatives import gradients
@@ -95,7 +96,30 @@ def max_pool_backward(
     ceil_mode: bool, indices: Tensor,
 ) -> Tensor:  # fmt: skip
     """Add each gradient at the element that was the largest one of its window."""
-    axes = len(kernel_size)
+    return _add_at_maxima(grad, x, indices, len(kernel_size))
+
+
+@converter("aten::adaptive_max_pool2d", "aten::adaptive_max_pool3d")
+def adaptive_max_pool(x: Tensor, output_size: Sizes) -> tuple[Tensor, Tensor]:
+    """Return the largest elements of parts of the last axes, and their indices in these axes."""
+    pool = getattr(functional, f"adaptive_max_pool{len(output_size)}d")
+    values, indices = pool(x, tuple(output_size), return_indices=True)
+    return values, indices.cast(dtypes.int64)
+
+
+@converter("aten::adaptive_max_pool2d_backward")
+def adaptive_max_pool2d_backward(grad: Tensor, x: Tensor, indices: Tensor) -> Tensor:
+    """Add each gradient at the element that was the largest one of its part of two axes."""
+    return _add_at_maxima(grad, x, indices, 2)
+
+
+@converter("aten::adaptive_max_pool3d_backward")
+def adaptive_max_pool3d_backward(grad: Tensor, x: Tensor, indices: Tensor) -> Tensor:
+    """Add each gradient at the element that was the largest one of its part of three axes."""
+    return _add_at_maxima(grad, x, indices, 3)
+
+
+def _add_at_maxima(grad: Tensor, x: Tensor, indices: Tensor, axes: int) -> Tensor:
     front = tuple(x.shape[:-axes])
     flat = Tensor.zeros(*front, sprod(x.shape[-axes:]), dtype=grad.dtype, device=x.device)
     places = (*front, sprod(grad.shape[-axes:]))
