@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
@@ -142,7 +143,9 @@ class ExportedModule(Module):
         return owner, name
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the outputs for weft Tensors, in the containers that the model was exported with.
+        """Compute the outputs, in the containers that the model was exported with.
+
+        :param args, kwargs: weft Tensors, NumPy arrays or tensors of PyTorch for its tensors.
 
         :raises TorchError: if the arguments have another structure.
         :raises ShapeError: if a size that is not dynamic is another one.
@@ -194,9 +197,7 @@ class ExportedModule(Module):
                 asked=f"a call with {structure}",
                 because=f"the model was exported with {expected}",
             )
-        flat = [
-            from_torch_tensor(each) if isinstance(each, torch.Tensor) else each for each in flat
-        ]
+        flat = list(map(_as_tensor, flat))
         for each, shape in zip(flat, self._example_shapes):
             if shape is None or not isinstance(each, Tensor):
                 continue
@@ -260,3 +261,10 @@ def _example_shape(example: Any) -> Any:
 
 def _shown(shape: Sequence[int | None]) -> str:
     return f"({', '.join('any' if size is None else str(size) for size in shape)})"
+
+
+def _as_tensor(given: Any) -> Any:
+    """Return arrays and tensors of PyTorch as weft Tensors, other arguments as they are."""
+    if isinstance(given, torch.Tensor):
+        return from_torch_tensor(given)
+    return Tensor(given) if isinstance(given, np.ndarray) else given

@@ -50,6 +50,14 @@ def test_names_values_and_containers():
         close(result[key], expected[key])
 
 
+def test_arguments_are_arrays_or_tensors_of_either_library():
+    model, x = torch.nn.Linear(2, 3), torch.randn(4, 2)
+    imported = export(model, x)
+    for given in (x, x.numpy(), weft.from_torch(x)):
+        close(imported(given), model(x))
+        close(imported.jit()(given), model(x))
+
+
 def test_parameters_share_memory_and_weft_never_writes_to_it():
     model = torch.nn.Linear(2, 1, bias=False)
     imported = export(model, torch.ones(1, 2))
