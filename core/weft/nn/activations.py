@@ -12,13 +12,14 @@ from weft.nn import functional as F
 from weft.nn.input_checks import tensor_for
 from weft.nn.module import Layer
 from weft.nn.parameter import parameter
+from weft.nn.training_mode import is_training
 from weft.tensor import Tensor
 
 __all__ = [
     "CELU", "ELU", "GELU", "GLU", "SELU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh",
-    "LeakyReLU", "LogSigmoid", "LogSoftmax", "Mish", "PReLU", "ReLU", "ReLU6", "SiLU", "Sigmoid",
-    "Softmax", "Softmax2d", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink",
-    "Threshold",
+    "LeakyReLU", "LogSigmoid", "LogSoftmax", "Mish", "PReLU", "RReLU", "ReLU", "ReLU6", "SiLU",
+    "Sigmoid", "Softmax", "Softmax2d", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh",
+    "Tanhshrink", "Threshold",
 ]  # fmt: skip
 
 
@@ -48,6 +49,25 @@ class Activation(Layer):
     def extra_repr(self) -> str:
         own = vars(self)
         return ", ".join(f"{name}={own[name]!r}" for name in self._arguments)
+
+
+class RReLU(Activation, function="rrelu"):
+    """x, and slope * x below 0: in training mode each slope is drawn between lower and upper, else
+    it is their mean (Xu et al., 2015).
+
+    >>> nn.RReLU(0.25, 0.75)(Tensor([-4.0, 2.0])).tolist()
+    [-2.0, 2.0]
+    """
+
+    def __init__(
+        self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False
+    ) -> None:
+        self._fix(inplace, lower=lower, upper=upper)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The same shape as x."""
+        own = vars(self)
+        return F.rrelu(tensor_for(self, x), own["lower"], own["upper"], is_training(self))
 
 
 class _Plain(Activation):

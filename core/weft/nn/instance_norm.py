@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from weft.base.dtype import DType
 from weft.base.promotion import least_upper_float
 from weft.base.sequences import prod
 from weft.nn.input_checks import tensor_for
-from weft.nn.norm import BatchNorm, along_channels, check_channels, check_rank, follow, widened
+from weft.nn.norm import (
+    BatchNorm,
+    along_channels,
+    check_channels,
+    check_rank,
+    follow,
+    scaled,
+    widened,
+)
 from weft.nn.training_mode import is_training
 from weft.tensor import Tensor
 
@@ -38,23 +48,35 @@ class _InstanceNormOf(BatchNorm):
         if x.ndim == self.ranks[0]:
             return self.forward(x.unsqueeze(0)).squeeze(0)
         check_channels("instance", x, self.num_features)
-        shape, wide = along_channels(x.ndim), widened(x)
-        training = self.running_mean is not None and is_training(self)
-        if self.running_mean is not None and self.running_var is not None and not training:
-            mean, variance = self.running_mean.reshape(shape), self.running_var.reshape(shape)
-        else:
-            axes = tuple(range(2, x.ndim))
-            mean = wide.mean(axes, keepdim=True)
-            variance = (wide - mean).square().mean(axes, keepdim=True)
-            if training:
-                rows = [each.detach().reshape(*x.shape[:2]) for each in (mean, variance)]
-                means, variances = (each.mean(0) for each in rows)
-                follow(
-                    self.running_mean, self.running_var, means, variances, prod(x.shape[2:]),
-                    self._share(x),
-                )  # fmt: skip
-        y = (wide - mean) * (variance + self.eps).rsqrt()
-        return self._scaled(y, x.dtype, shape).cast(least_upper_float(x.dtype))
+        running = self.running_mean, self.running_var
+        if self.running_mean is not None and not is_training(self):
+            shape = along_channels(x.ndim)
+            mean, variance = (each.reshape(shape) for each in running if each is not None)
+            y = (widened(x) - mean) * (variance + self.eps).rsqrt()
+            return self._scaled(y, x.dtype, shape).cast(least_upper_float(x.dtype))
+        share = 0.0 if self.running_mean is None else self._share(x)
+        return by_instance(x, *running, self.weight, self.bias, share, self.eps)
+
+
+def by_instance(
+    x: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    share: Any,
+    eps: float,
+) -> Tensor:
+    """Per sample and channel by its own statistics, whose means the running ones follow."""
+    axes, wide = tuple(range(2, x.ndim)), widened(x)
+    mean = wide.mean(axes, keepdim=True)
+    variance = (wide - mean).square().mean(axes, keepdim=True)
+    if running_mean is not None:
+        rows = [each.detach().reshape(*x.shape[:2]) for each in (mean, variance)]
+        means, variances = (each.mean(0) for each in rows)
+        follow(running_mean, running_var, means, variances, prod(x.shape[2:]), share)
+    y = (wide - mean) * (variance + eps).rsqrt()
+    return scaled(y, weight, bias, x.dtype, along_channels(x.ndim)).cast(least_upper_float(x.dtype))
 
 
 class InstanceNorm1d(_InstanceNormOf, ranks=(2, 3)):

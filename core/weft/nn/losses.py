@@ -15,9 +15,10 @@ from weft.nn.parameter import Buffer
 from weft.tensor import Tensor
 
 __all__ = [
-    "BCELoss", "BCEWithLogitsLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss",
-    "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss", "MarginRankingLoss",
-    "NLLLoss", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss", "TripletMarginLoss",
+    "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss",
+    "GaussianNLLLoss", "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss",
+    "MarginRankingLoss", "NLLLoss", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss",
+    "TripletMarginLoss",
 ]  # fmt: skip
 
 _REDUCTIONS = ("mean", "sum", "none")
@@ -164,6 +165,23 @@ class SmoothL1Loss(Loss, function="smooth_l1_loss"):
 
     def __init__(self, *, reduction: str = "mean", beta: float = 1.0) -> None:
         self._fix(reduction, beta=beta)
+
+
+class CTCLoss(Loss, function="ctc_loss"):
+    """Connectionist temporal classification: minus the log likelihood of labels over all alignments
+    with the steps; see `nn.functional.ctc_loss`.
+
+    Called with log probabilities (steps, batch, classes), targets, and the lengths of both.
+
+    >>> logs = Tensor([[[0.5, 0.5]], [[0.5, 0.5]]]).log()
+    >>> nn.CTCLoss()(logs, Tensor([[1]]), Tensor([2]), Tensor([1])).item()
+    0.2877
+    """
+
+    def __init__(
+        self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
+    ) -> None:
+        self._fix(reduction, blank=blank, zero_infinity=zero_infinity)
 
 
 class HuberLoss(Loss, function="huber_loss"):

@@ -16,8 +16,9 @@ from weft.tensor import Tensor
 
 __all__ = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d",
-    "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "MaxPool1d",
-    "MaxPool2d", "MaxPool3d",
+    "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "LPPool1d",
+    "LPPool2d", "LPPool3d", "MaxPool1d", "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d",
+    "MaxUnpool3d",
 ]  # fmt: skip
 
 Sizes = int | tuple[int, ...]
@@ -63,12 +64,14 @@ class _AvgPool(_Pool):
         padding: Sizes = 0,
         ceil_mode: bool = False,
         count_include_pad: bool = True,
+        divisor_override: int | None = None,
     ) -> None:
         self._fix(
             **self._checked(kernel_size, stride),
             padding=padding,
             ceil_mode=ceil_mode,
             count_include_pad=count_include_pad,
+            divisor_override=divisor_override,
         )
 
     def extra_repr(self) -> str:
@@ -131,6 +134,19 @@ class _Adaptive(Activation):
         self._fix(output_size=output_size)
 
 
+class _AdaptiveMax(_Adaptive):
+    """Maxima, and with return_indices their places as well."""
+
+    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+        super().__init__(output_size)
+        self.return_indices = return_indices
+
+    def forward(self, x: Tensor) -> Any:
+        """The largest values, and with return_indices their places as well."""
+        pool = getattr(F, self.function)
+        return pool(tensor_for(self, x), vars(self)["output_size"], self.return_indices)
+
+
 class AdaptiveAvgPool1d(_Adaptive, function="adaptive_avg_pool1d"):
     """Averages over windows that cut the last axis into output_size parts.
 
@@ -161,7 +177,7 @@ class AdaptiveAvgPool3d(_Adaptive, function="adaptive_avg_pool3d"):
     """
 
 
-class AdaptiveMaxPool1d(_Adaptive, function="adaptive_max_pool1d"):
+class AdaptiveMaxPool1d(_AdaptiveMax, function="adaptive_max_pool1d"):
     """Maxima over windows that cut the last axis into output_size parts.
 
     Of n elements, part i is from floor(i n / output_size) to ceil((i + 1) n / output_size).
@@ -171,7 +187,7 @@ class AdaptiveMaxPool1d(_Adaptive, function="adaptive_max_pool1d"):
     """
 
 
-class AdaptiveMaxPool2d(_Adaptive, function="adaptive_max_pool2d"):
+class AdaptiveMaxPool2d(_AdaptiveMax, function="adaptive_max_pool2d"):
     """Maxima over windows that cut the last two axes into output_size parts each.
 
     output_size: one number, or one for each axis; None keeps an axis.
@@ -181,11 +197,86 @@ class AdaptiveMaxPool2d(_Adaptive, function="adaptive_max_pool2d"):
     """
 
 
-class AdaptiveMaxPool3d(_Adaptive, function="adaptive_max_pool3d"):
+class AdaptiveMaxPool3d(_AdaptiveMax, function="adaptive_max_pool3d"):
     """Maxima over windows that cut the last three axes into output_size parts each.
 
     output_size: one number, or one for each axis; None keeps an axis.
 
     >>> nn.AdaptiveMaxPool3d(1)(Tensor.arange(8).reshape(1, 1, 2, 2, 2)).tolist()
     [[[[[7]]]]]
+    """
+
+
+class _LPPool(_Pool):
+    def __init__(
+        self,
+        norm_type: float,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        ceil_mode: bool = False,
+    ) -> None:
+        per_axis(kernel_size, self.axes, "kernel_size")
+        self._fix(norm_type=norm_type, kernel_size=kernel_size, stride=stride, ceil_mode=ceil_mode)
+
+
+class LPPool1d(_LPPool, axes=1, function="lp_pool1d"):
+    """The p-norm of each window over the last axis, p being norm_type.
+
+    >>> nn.LPPool1d(2, 2)(Tensor([[[3.0, 4.0]]])).tolist()
+    [[[5.0]]]
+    """
+
+
+class LPPool2d(_LPPool, axes=2, function="lp_pool2d"):
+    """The p-norm of each window over the last two axes, p being norm_type.
+
+    >>> nn.LPPool2d(1, 2)(Tensor([[[[1.0, 4.0], [2.0, 3.0]]]])).tolist()
+    [[[[10.0]]]]
+    """
+
+
+class LPPool3d(_LPPool, axes=3, function="lp_pool3d"):
+    """The p-norm of each window over the last three axes, p being norm_type.
+
+    >>> nn.LPPool3d(2, 2)(Tensor.ones(1, 1, 4, 4, 4)).shape
+    (1, 1, 2, 2, 2)
+    """
+
+
+class _MaxUnpool(_Pool):
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
+        self._fix(**self._checked(kernel_size, stride), padding=padding)
+
+    def forward(  # type: ignore[override]
+        self, x: Tensor, indices: Tensor, output_size: Any = None
+    ) -> Tensor:
+        """The values x at the places that the pool gave as indices, zeros elsewhere."""
+        own = vars(self)
+        given = {name: own[name] for name in self._arguments}
+        unpool = getattr(F, self.function)
+        result: Tensor = unpool(tensor_for(self, x), indices, **given, output_size=output_size)
+        return result
+
+
+class MaxUnpool1d(_MaxUnpool, axes=1, function="max_unpool1d"):
+    """The inverse of MaxPool1d with return_indices: values at their places, zeros elsewhere.
+
+    >>> nn.MaxUnpool1d(2)(Tensor([[[3.0]]]), Tensor([[[1]]])).tolist()
+    [[[0.0, 3.0]]]
+    """
+
+
+class MaxUnpool2d(_MaxUnpool, axes=2, function="max_unpool2d"):
+    """The inverse of MaxPool2d with return_indices: values at their places, zeros elsewhere.
+
+    >>> nn.MaxUnpool2d(2)(Tensor([[[[4.0]]]]), Tensor([[[[1]]]])).tolist()
+    [[[[0.0, 4.0], [0.0, 0.0]]]]
+    """
+
+
+class MaxUnpool3d(_MaxUnpool, axes=3, function="max_unpool3d"):
+    """The inverse of MaxPool3d with return_indices: values at their places, zeros elsewhere.
+
+    >>> nn.MaxUnpool3d(2)(Tensor([[[[[7.0]]]]]), Tensor([[[[[7]]]]])).flatten().tolist()[-2:]
+    [0.0, 7.0]
     """

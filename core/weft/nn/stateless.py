@@ -1,4 +1,4 @@
-"""Layers without weights: shapes, dropout, resizing, padding, distances.
+"""Layers without weights: shapes, dropout, resizing, padding, channels, distances.
 
 Each keeps its arguments as attributes and calls a function of `nn.functional` with them.
 """
@@ -17,11 +17,12 @@ from weft.nn.training_mode import is_training
 from weft.tensor import Tensor
 
 __all__ = [
-    "AlphaDropout", "CircularPad1d", "CircularPad2d", "CircularPad3d", "ConstantPad1d",
-    "ConstantPad2d", "ConstantPad3d", "CosineSimilarity", "Dropout", "Dropout1d", "Dropout2d",
-    "Dropout3d", "Flatten", "Identity", "PairwiseDistance", "PixelShuffle", "PixelUnshuffle",
-    "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d",
-    "ReplicationPad2d", "ReplicationPad3d", "Unflatten", "Upsample", "ZeroPad1d", "ZeroPad2d",
+    "AlphaDropout", "ChannelShuffle", "CircularPad1d", "CircularPad2d", "CircularPad3d",
+    "ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "CosineSimilarity", "Dropout",
+    "Dropout1d", "Dropout2d", "Dropout3d", "Flatten", "Identity", "LocalResponseNorm",
+    "PairwiseDistance", "PixelShuffle", "PixelUnshuffle", "ReflectionPad1d", "ReflectionPad2d",
+    "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d", "ReplicationPad3d", "Unflatten",
+    "Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d", "ZeroPad1d", "ZeroPad2d",
     "ZeroPad3d",
 ]  # fmt: skip
 
@@ -165,14 +166,15 @@ class Upsample(Layer):
         scale_factor: Any = None,
         mode: str = "nearest",
         align_corners: bool | None = None,
+        recompute_scale_factor: bool | None = None,
     ) -> None:
         self.size, self.scale_factor, self.mode = size, scale_factor, mode
-        self.align_corners = align_corners
+        self.align_corners, self.recompute_scale_factor = align_corners, recompute_scale_factor
 
     def forward(self, x: Tensor) -> Tensor:
         """See the class."""
         given = (self.size, self.scale_factor, self.mode, self.align_corners)
-        return F.interpolate(tensor_for(self, x), *given)
+        return F.interpolate(tensor_for(self, x), *given, self.recompute_scale_factor)
 
     def extra_repr(self) -> str:
         if self.scale_factor is None:
@@ -180,6 +182,28 @@ class Upsample(Layer):
         factor = self.scale_factor
         factor = float(factor) if isinstance(factor, int) else factor
         return f"scale_factor={factor}, mode={self.mode!r}"
+
+
+class UpsamplingNearest2d(Upsample):
+    """`Upsample` of two axes with the mode "nearest".
+
+    >>> nn.UpsamplingNearest2d(scale_factor=2)(Tensor([[[[1.0, 2.0]]]])).tolist()
+    [[[[1.0, 1.0, 2.0, 2.0], [1.0, 1.0, 2.0, 2.0]]]]
+    """
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__(size, scale_factor, "nearest")
+
+
+class UpsamplingBilinear2d(Upsample):
+    """`Upsample` of two axes with the mode "bilinear" and aligned corners.
+
+    >>> nn.UpsamplingBilinear2d((1, 3))(Tensor([[[[1.0, 2.0]]]])).tolist()
+    [[[[1.0, 1.5, 2.0]]]]
+    """
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__(size, scale_factor, "bilinear", True)
 
 
 class _Padding(Layer):
@@ -305,6 +329,32 @@ class ConstantPad3d(_ConstantPad, axes=3):
     >>> nn.ConstantPad3d((0, 0, 0, 0, 1, 0), 9)(Tensor([[[[1, 2]]]])).tolist()
     [[[[9, 9]], [[1, 2]]]]
     """
+
+
+class ChannelShuffle(Activation, function="channel_shuffle"):
+    """The channels of all groups interleaved; see `nn.functional.channel_shuffle`.
+
+    >>> nn.ChannelShuffle(2)(Tensor([[[1], [2], [3], [4]]])).tolist()
+    [[[1], [3], [2], [4]]]
+    """
+
+    def __init__(self, groups: int) -> None:
+        self._fix(groups=groups)
+
+
+class LocalResponseNorm(Activation, function="local_response_norm"):
+    """x / (k + alpha * mean(x^2))^beta, the mean over `size` neighbouring channels (Krizhevsky,
+    Sutskever and Hinton, 2012).
+
+    >>> nn.LocalResponseNorm(1, alpha=0.25, beta=1.0)(Tensor([[[2.0]]])).tolist()
+    [[[1.0]]]
+    """
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
+        self._fix(size=size, alpha=alpha, beta=beta, k=k)
+
+    def extra_repr(self) -> str:
+        return super().extra_repr().removeprefix("size=")
 
 
 class PixelShuffle(Activation, function="pixel_shuffle"):

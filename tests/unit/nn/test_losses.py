@@ -11,6 +11,8 @@ CHANCE = np.random.default_rng(0)
 X, Y, Z = (CHANCE.standard_normal((5, 3)) for _ in range(3))
 P, Q, WEIGHT = (CHANCE.uniform(0.05, 0.95, shape) for shape in ((5, 3), (5, 3), (3,)))
 LABELS, SIGNS = np.array([0, 2, 1, 2, 0]), np.array([1.0, -1.0, 1.0, 1.0, -1.0])
+LOGS = np.log(CHANCE.dirichlet(np.ones(4), (6, 2)))
+PATHS = np.array([[2, 2, 3], [0, 1, 1]])
 CASES = [
     ("MSELoss", {}, (X, Y)), ("MSELoss", {"reduction": "sum"}, (X, Y)), ("L1Loss", {}, (X, Y)),
     ("CrossEntropyLoss", {"weight": WEIGHT, "label_smoothing": 0.1}, (X, LABELS)),
@@ -23,6 +25,7 @@ CASES = [
     ("MarginRankingLoss", {"margin": 0.5}, (X[:, 0], Y[:, 0], SIGNS)),
     ("CosineEmbeddingLoss", {"margin": 0.2}, (X, Y, SIGNS)),
     ("TripletMarginLoss", {"margin": 0.5, "p": 1.0}, (X, Y, Z)),
+    ("CTCLoss", {"blank": 1}, (LOGS, PATHS, np.array([6, 5]), np.array([3, 1]))),
     ("PoissonNLLLoss", {"full": True}, (X, P * 5)), ("GaussianNLLLoss", {}, (X, Y, P)),
 ]  # fmt: skip
 

@@ -18,6 +18,7 @@ CASES = [
     ("CircularPad2d", {"padding": (1, 2, 0, 3)}), ("ConstantPad1d", {"padding": 2, "value": 1.5}),
     ("ConstantPad2d", {"padding": (1, 0, 0, 2), "value": -1.0}),
     ("ConstantPad3d", {"padding": 1, "value": 0.5}),
+    ("ChannelShuffle", {"groups": 3}), ("LocalResponseNorm", {"size": 2, "alpha": 0.5}),
 ]  # fmt: skip
 SPACE = {"1": (5,), "2": (5, 6), "3": (4, 5, 6)}
 
@@ -34,6 +35,25 @@ def test_values_and_gradients_are_pytorchs(name: str, how: dict) -> None:
     got.square().sum().backward()
     np.testing.assert_allclose(got.numpy(), expected.detach().numpy(), rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(ours.grad.numpy(), theirs.grad.numpy(), rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        ("Upsample", {"scale_factor": 1.3, "recompute_scale_factor": True}),
+        ("Upsample", {"scale_factor": 1.3, "mode": "bicubic"}),
+        ("UpsamplingNearest2d", {"size": (3, 5)}), ("UpsamplingBilinear2d", {"scale_factor": 2}),
+        ("LocalResponseNorm", {"size": 2}), ("ChannelShuffle", {"groups": 2}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_images_and_texts_are_pytorchs(name: str, how: dict) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch says what the values are")
+    x = np.random.default_rng(0).standard_normal((2, 4, 4, 6))
+    theirs, ours = getattr(torch.nn, name)(**how), getattr(nn, name)(**how)
+    assert repr(ours) == repr(theirs)
+    expected = theirs(torch.tensor(x)).numpy()
+    np.testing.assert_allclose(ours(Tensor(x)).numpy(), expected, rtol=1e-6, atol=1e-9)
 
 
 def test_dropout_acts_in_training_only() -> None:

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, NoReturn
 from weft.nn.functional import (
     activations,
     convolution,
+    ctc,
+    embedding_bags,
     folding,
     grid_sampling,
     layers,
     losses,
+    margin_losses,
     normalization,
     pooling,
     rearrangement,
@@ -25,10 +28,13 @@ from weft.nn.functional import (
 )
 from weft.nn.functional.activations import *
 from weft.nn.functional.convolution import *
+from weft.nn.functional.ctc import *
+from weft.nn.functional.embedding_bags import *
 from weft.nn.functional.folding import *
 from weft.nn.functional.grid_sampling import *
 from weft.nn.functional.layers import *
 from weft.nn.functional.losses import *
+from weft.nn.functional.margin_losses import *
 from weft.nn.functional.normalization import *
 from weft.nn.functional.pooling import *
 from weft.nn.functional.rearrangement import *
@@ -40,10 +46,13 @@ from weft.nn.suggested_names import FUNCTIONS
 __all__: list[str] = []
 __all__ += activations.__all__
 __all__ += convolution.__all__
+__all__ += ctc.__all__
+__all__ += embedding_bags.__all__
 __all__ += folding.__all__
 __all__ += grid_sampling.__all__
 __all__ += layers.__all__
 __all__ += losses.__all__
+__all__ += margin_losses.__all__
 __all__ += normalization.__all__
 __all__ += pooling.__all__
 __all__ += rearrangement.__all__

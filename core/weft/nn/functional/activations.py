@@ -9,14 +9,15 @@ from typing import Any
 
 from weft.base.arguments import real
 from weft.base.dtype import dtypes
+from weft.base.errors import ArgumentError
 from weft.nn.input_checks import tensor_of
 from weft.tensor import Tensor
 
 __all__ = [
     "celu", "elu", "gelu", "glu", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish",
     "hardtanh", "leaky_relu", "log_softmax", "logsigmoid", "mish", "prelu", "relu", "relu6",
-    "selu", "sigmoid", "silu", "softmax", "softmin", "softplus", "softshrink", "softsign", "tanh",
-    "tanhshrink", "threshold",
+    "rrelu", "selu", "sigmoid", "silu", "softmax", "softmin", "softplus", "softshrink", "softsign",
+    "tanh", "tanhshrink", "threshold",
 ]  # fmt: skip
 
 
@@ -37,6 +38,29 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """input, and negative_slope * input below 0 (Maas, Hannun and Ng, 2013)."""
     return tensor_of(input, "leaky_relu").leaky_relu(negative_slope)
+
+
+def rrelu(
+    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
+    inplace: bool = False,
+) -> Tensor:  # fmt: skip
+    """input, and slope * input below 0: if `training` each slope is drawn between lower and upper,
+    else it is their mean (Xu et al., 2015).
+
+    >>> nn.functional.rrelu(Tensor([-4.0, 2.0]), 0.25, 0.75).tolist()
+    [-2.0, 2.0]
+    """
+    x = tensor_of(input, "rrelu")
+    low, high = real(lower, "lower"), real(upper, "upper")
+    if low > high:
+        raise ArgumentError(
+            "lower is at most upper", asked=f"rrelu(lower={lower}, upper={upper})",
+            try_="rrelu(x, lower=1 / 8, upper=1 / 3)",
+        )  # fmt: skip
+    if not training:
+        return x.leaky_relu((low + high) / 2)
+    slopes = x.rand_like(requires_grad=False).contiguous() * (high - low) + low
+    return (x >= 0).where(x, x * slopes)
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:

@@ -6,6 +6,7 @@ from typing import Any
 
 from weft.base.arguments import real
 from weft.base.dtype import dtypes
+from weft.base.errors import ShapeError
 from weft.nn.embedding import look_up
 from weft.nn.functional.dimensions import over_axes
 from weft.nn.input_checks import tensor_of
@@ -14,7 +15,7 @@ from weft.tensor.autocast import low_bias
 
 __all__ = [
     "alpha_dropout", "bilinear", "cosine_similarity", "dropout", "dropout1d", "dropout2d",
-    "dropout3d", "embedding", "linear", "one_hot", "pairwise_distance",
+    "dropout3d", "embedding", "linear", "one_hot", "pairwise_distance", "pdist",
     "scaled_dot_product_attention",
 ]  # fmt: skip
 
@@ -120,6 +121,21 @@ def pairwise_distance(
 ) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last axis."""
     return tensor_of(x1, "pairwise_distance").pairwise_distance(x2, p, eps, keepdim)
+
+
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
+    """The p-norms of the differences of all pairs of rows (rows, features): row 0 with 1, 2, ...,
+    then row 1 with 2, ...
+
+    >>> nn.functional.pdist(Tensor([[0.0], [1.0], [3.0]])).tolist()
+    [1.0, 3.0, 2.0]
+    """
+    x = tensor_of(input, "pdist")
+    if x.ndim != 2:
+        raise ShapeError("pdist takes rows", asked=f"pdist of {x.shape}", try_="x.cdist(y)")
+    count = x.shape[0]
+    first, second = Tensor.triu_indices(count, count, 1, device=x.device)
+    return (x[first] - x[second]).norm(p, -1)
 
 
 def scaled_dot_product_attention(

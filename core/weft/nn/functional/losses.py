@@ -49,7 +49,7 @@ def cross_entropy(
     axis = 1 if x.ndim > 1 else 0
     if dtypes.is_float(target.dtype) and target.shape == x.shape:
         return _soft_cross_entropy(x, target, weight, reduction, label_smoothing, axis)
-    _check_classes("cross_entropy", x, target, axis)
+    check_classes("cross_entropy", x, target, axis)
     logs = x.log_softmax(axis)
     if not label_smoothing:
         return logs.nll_loss(target, weight, ignore_index, reduction)
@@ -90,7 +90,7 @@ def nll_loss(
     See `cross_entropy` for the arguments.
     """
     x, target = tensor_of(input, "nll_loss"), tensor_of(target, "nll_loss", "target")
-    _check_classes("nll_loss", x, target, 1 if x.ndim > 1 else 0)
+    check_classes("nll_loss", x, target, 1 if x.ndim > 1 else 0)
     return x.nll_loss(target, weight, ignore_index, reduction)
 
 
@@ -136,7 +136,7 @@ def binary_cross_entropy(
 ) -> Tensor:
     """Cross entropy of probabilities with targets between 0 and 1; logarithms are at least -100."""
     x = tensor_of(input, "binary_cross_entropy")
-    _check_same("binary_cross_entropy", x, target)
+    check_same("binary_cross_entropy", x, target)
     return x.binary_cross_entropy(target, weight, reduction)
 
 
@@ -157,7 +157,7 @@ def binary_cross_entropy_with_logits(
     1.41
     """
     x = tensor_of(input, "binary_cross_entropy_with_logits")
-    _check_same("binary_cross_entropy_with_logits", x, target)
+    check_same("binary_cross_entropy_with_logits", x, target)
     loss = x.binary_crossentropy_logits(target, "none", pos_weight)
     return _weighed(loss, weight, reduction)
 
@@ -262,7 +262,7 @@ def _along(weight: Tensor, x: Tensor, axis: int) -> Tensor:
     return weight.reshape(tuple(-1 if i == axis else 1 for i in range(x.ndim)))
 
 
-def _check_classes(who: str, x: Tensor, target: Tensor, axis: int) -> None:
+def check_classes(who: str, x: Tensor, target: Tensor, axis: int) -> None:
     wanted = (*x.shape[:axis], *x.shape[axis + 1 :])
     if x.ndim and dtypes.is_int(target.dtype) and target.shape == wanted:
         return
@@ -275,7 +275,7 @@ def _check_classes(who: str, x: Tensor, target: Tensor, axis: int) -> None:
     )
 
 
-def _check_same(who: str, x: Tensor, target: Tensor) -> None:
+def check_same(who: str, x: Tensor, target: Tensor) -> None:
     if tensor_of(target, who, "target").shape != x.shape:
         raise ShapeError(
             "input and target have the same shape",

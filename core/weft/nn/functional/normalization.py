@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.base.arguments import shown
+from weft.base.arguments import shown, whole
 from weft.base.dtype import dtypes
-from weft.base.errors import ArgumentError, ShapeError
+from weft.base.errors import ShapeError
+from weft.base.promotion import least_upper_float
 from weft.nn.input_checks import tensor_of
+from weft.nn.instance_norm import by_instance
 from weft.nn.norm import (
     along_channels,
     as_shape,
@@ -21,7 +23,8 @@ from weft.nn.norm import (
 from weft.tensor import Tensor
 
 __all__ = [
-    "batch_norm", "group_norm", "instance_norm", "layer_norm", "normalize", "rms_norm",
+    "batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "normalize",
+    "rms_norm",
 ]  # fmt: skip
 
 
@@ -53,18 +56,14 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Per sample and channel over the spatial axes (Ulyanov, Vedaldi and Lempitsky, 2016)."""
+    """Per sample and channel over the spatial axes (Ulyanov, Vedaldi and Lempitsky, 2016).
+
+    The running statistics move towards those of the input, or replace them unless use_input_stats.
+    """
     x = tensor_of(input, "instance_norm")
     if not use_input_stats:
         return batch_norm(x, running_mean, running_var, weight, bias, False, momentum, eps)
-    if running_mean is not None:
-        raise ArgumentError(
-            "running statistics are updated by the layer",
-            asked="instance_norm(running_mean=..., use_input_stats=True)",
-            try_="nn.InstanceNorm2d(features, track_running_stats=True)",
-        )
-    y = normalised(widened(x), tuple(range(2, x.ndim)), eps)
-    return scaled(y, weight, bias, x.dtype, along_channels(x.ndim))
+    return by_instance(x, running_mean, running_var, weight, bias, momentum, eps)
 
 
 def layer_norm(
@@ -127,3 +126,35 @@ def group_norm(
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
     """input over its p-norm along an axis, which counts as eps at least."""
     return tensor_of(input, "normalize").normalize(p, dim, eps)
+
+
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """input / (k + alpha * mean(input^2))^beta, the mean over `size` neighbouring channels, those
+    that do not exist counting 0 (Krizhevsky, Sutskever and Hinton, 2012).
+
+    >>> nn.functional.local_response_norm(Tensor([[[2.0]]]), 1, alpha=0.25, beta=1.0).tolist()
+    [[[1.0]]]
+    """
+    x = tensor_of(input, "local_response_norm")
+    if x.ndim < 3 or whole(size, "size") < 1:
+        raise ShapeError(
+            "there are channels and space, and a size of at least 1",
+            asked=f"local_response_norm of {x.shape} with size={shown(size)}",
+            because="the axes are (batch, channels, *space)",
+        )
+    return over_neighbours(x, size, size // 2, alpha, beta, k)
+
+
+def over_neighbours(
+    x: Tensor, size: int, before: int, alpha: float, beta: float, k: float
+) -> Tensor:
+    """x / (k + alpha * mean(x^2))^beta over `size` channels, of which so many are before it."""
+    wide, channels = widened(x), x.shape[1]
+    around = tuple((before, size - 1 - before) if i == 1 else None for i in range(x.ndim))
+    squares = wide.square().pad(around)
+    sums = squares[:, :channels]
+    for shift in range(1, size):
+        sums = sums + squares[:, shift : shift + channels]
+    return (wide / (sums * (alpha / size) + k) ** beta).cast(least_upper_float(x.dtype))

@@ -10,6 +10,7 @@ from typing import Any
 
 from weft.base.dtype import dtypes
 from weft.base.promotion import least_upper_dtype, sum_acc_dtype
+from weft.nn.functional.normalization import over_neighbours
 from weft.onnx.graph import ELEMENT_TYPES, Node
 from weft.onnx.registry import operator
 from weft.tensor import Tensor
@@ -123,13 +124,7 @@ def local_response_normalization(
         raise node.refuse(
             f"the shape is {x.shape} and size {size}", "an input (N, C, ...), a size of at least 1"
         )
-    before, channels = (size - 1) // 2, x.shape[1]
-    around = tuple((before, size - 1 - before) if i == 1 else None for i in range(x.ndim))
-    squares = _wide(x).square().pad(around)
-    sums = squares[:, :channels]
-    for shift in range(1, size):
-        sums = sums + squares[:, shift : shift + channels]
-    return (_wide(x) / (sums * (alpha / size) + bias) ** beta).cast(x.dtype)
+    return over_neighbours(x, size, (size - 1) // 2, alpha, beta, bias)
 
 
 @operator("LpNormalization")

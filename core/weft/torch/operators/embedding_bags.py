@@ -8,7 +8,7 @@ Source: PyTorch, `aten/src/ATen/native/EmbeddingBag.cpp` (the schema and the mea
 
 from __future__ import annotations
 
-from weft.base.dtype import dtypes
+from weft.nn.functional.embedding_bags import added, maxima, numbers_of_bags
 from weft.tensor import Tensor
 from weft.torch.registry import converter
 
@@ -27,17 +27,17 @@ def embedding_bag(
     Rows at `padding_idx` do not count. The value of an empty bag is 0.
     """
     count = offsets.shape[0] - int(include_last_offset)
-    bags = _bags(indices.shape[0], offsets[:count])
+    bags = numbers_of_bags(indices.shape[0], offsets[:count])
     counted = indices != padding_idx
     zeros = Tensor.zeros(count, dtype=indices.dtype, device=weight.device)
     sizes = zeros.index_add(0, bags, counted.cast(indices.dtype))
     rows = weight[indices]
     if mode == _MAX:
-        reduced, places = _maxima(rows, bags, counted, count)
+        reduced, places = maxima(rows, bags, counted, count)
         return reduced, bags.cast(indices.dtype), sizes, indices[places] * (sizes > 0).unsqueeze(1)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(1)
-    reduced = _added(counted.unsqueeze(1).where(rows, 0.0), bags, count)
+    reduced = added(counted.unsqueeze(1).where(rows, 0.0), bags, count)
     if mode == _MEAN:
         reduced = reduced / sizes.maximum(1).unsqueeze(1).cast(weight.dtype)
     return reduced, bags.cast(indices.dtype), sizes, sizes.zeros_like()
@@ -51,8 +51,8 @@ def embedding_bag_backward(
 ) -> Tensor:  # fmt: skip
     """Add the gradients of bags at the rows that they read; `offset2bag` may be empty."""
     return embedding_bag_dense_backward(
-        grad, indices, _bags(indices.shape[0], offsets), bag_size, maximum_indices, num_weights,
-        scale_grad_by_freq, mode, per_sample_weights, padding_idx,
+        grad, indices, numbers_of_bags(indices.shape[0], offsets), bag_size, maximum_indices,
+        num_weights, scale_grad_by_freq, mode, per_sample_weights, padding_idx,
     )  # fmt: skip
 
 
@@ -72,11 +72,11 @@ def embedding_bag_dense_backward(
         rows = rows * per_sample_weights.unsqueeze(1)
     if scale_grad_by_freq:
         ones = Tensor.ones(indices.shape[0], dtype=grad.dtype, device=grad.device)
-        frequency = _added(ones, indices, num_weights)
+        frequency = added(ones, indices, num_weights)
         rows = rows / frequency[indices].unsqueeze(1)
     if padding_idx >= 0:
         rows = (indices == padding_idx).unsqueeze(1).where(0.0, rows)
-    return _added(rows, indices, num_weights)
+    return added(rows, indices, num_weights)
 
 
 @converter("aten::_embedding_bag_per_sample_weights_backward")
@@ -85,32 +85,9 @@ def per_sample_weights_backward(
     padding_idx: int = -1,
 ) -> Tensor:  # fmt: skip
     """Return the products of the rows and the gradients of their bags."""
-    bags = offset2bag if offset2bag.shape[0] else _bags(indices.shape[0], offsets)
+    bags = offset2bag if offset2bag.shape[0] else numbers_of_bags(indices.shape[0], offsets)
     products = (grad[bags] * weight[indices]).sum(-1)
     return (indices == padding_idx).where(0.0, products)
-
-
-def _bags(count: int, offsets: Tensor) -> Tensor:
-    """The number of the bag of each position: how many bags start at it or before, less one."""
-    places = Tensor.arange(count, device=offsets.device)
-    started = offsets.cast(dtypes.int32).unsqueeze(0) <= places.unsqueeze(1)
-    return started.sum(1, dtype=dtypes.int32) - 1
-
-
-def _added(rows: Tensor, places: Tensor, count: int) -> Tensor:
-    zeros = Tensor.zeros(count, *rows.shape[1:], dtype=rows.dtype, device=rows.device)
-    return zeros.index_add(0, places, rows)
-
-
-def _maxima(rows: Tensor, bags: Tensor, counted: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """The maxima of the rows of each bag, and their positions in the list."""
-    if not rows.shape[0]:
-        zeros = Tensor.zeros(count, rows.shape[1], dtype=rows.dtype, device=rows.device)
-        return zeros, zeros.cast(dtypes.int32)
-    numbers = Tensor.arange(count, device=rows.device).unsqueeze(1)
-    inside = ((bags.unsqueeze(0) == numbers) & counted.unsqueeze(0)).unsqueeze(2)
-    chosen = inside.where(rows.unsqueeze(0), -float("inf"))
-    return inside.any(1).where(chosen.max(1), 0.0), chosen.argmax(1)
 
 
 def _maxima_backward(grad: Tensor, rows: Tensor, bag_size: Tensor, num_weights: int) -> Tensor:

@@ -8,10 +8,13 @@ from weft import Tensor
 from weft.base.errors import ArgumentError, ShapeError, WrongKind
 from weft.nn.functional.activations import __all__ as of_activations
 from weft.nn.functional.convolution import __all__ as of_convolution
+from weft.nn.functional.ctc import __all__ as of_ctc
+from weft.nn.functional.embedding_bags import __all__ as of_embedding_bags
 from weft.nn.functional.folding import __all__ as of_folding
 from weft.nn.functional.grid_sampling import __all__ as of_grid_sampling
 from weft.nn.functional.layers import __all__ as of_layers
 from weft.nn.functional.losses import __all__ as of_losses
+from weft.nn.functional.margin_losses import __all__ as of_margin_losses
 from weft.nn.functional.normalization import __all__ as of_normalization
 from weft.nn.functional.pooling import __all__ as of_pooling
 from weft.nn.functional.rearrangement import __all__ as of_rearrangement
@@ -31,6 +34,7 @@ def chances(*shape: int) -> np.ndarray:
 
 X, IMAGE, LOGITS = draw(3, 4), draw(2, 4, 6, 6), draw(5, 3)
 LABELS, SIGNS = np.array([0, 2, 1, 2, 0]), np.array([1.0, -1.0, 1.0])
+NUMBERS = np.array([[2, 0, -1], [1, -1, 0], [-1, 2, 1], [0, 0, 1]])
 SOFT = (lambda e: e / e.sum(1, keepdims=True))(np.exp(draw(5, 3)))
 SPACE = {1: draw(2, 4, 7), 2: IMAGE, 3: draw(2, 4, 5, 5, 5)}
 
@@ -123,6 +127,17 @@ CASES = [
     ("gaussian_nll_loss", [X, draw(3, 4), chances(3, 4)], {}),
     ("scaled_dot_product_attention", [draw(2, 2, 3, 4)] * 3, {"is_causal": True, "scale": 0.3}),
     ("one_hot", [LABELS, 4], {}),
+    ("multi_margin_loss", [LOGITS, LABELS], {}), ("multi_margin_loss", [draw(3), np.array(1)], {}),
+    ("multi_margin_loss", [LOGITS, LABELS, 2, 0.3], {"weight": chances(3), "reduction": "none"}),
+    ("multilabel_margin_loss", [LOGITS[:4], NUMBERS], {}),
+    ("multilabel_margin_loss", [LOGITS[0], NUMBERS[0]], {"reduction": "none"}),
+    ("multilabel_soft_margin_loss", [LOGITS, chances(5, 3), chances(3)], {}),
+    ("triplet_margin_with_distance_loss", [X, draw(3, 4), draw(3, 4)], {"swap": True}),
+    ("local_response_norm", [IMAGE, 2, 0.5], {}), ("local_response_norm", [SPACE[1], 3], {}),
+    ("pdist", [X], {}), ("pdist", [X, 1.0], {}), ("channel_shuffle", [IMAGE, 2], {}),
+    ("rrelu", [X, 0.2, 0.6], {}),
+    ("instance_norm", [IMAGE, draw(4), chances(4), draw(4), draw(4), True, 0.3], {}),
+    ("instance_norm", [IMAGE, draw(4), chances(4)], {"use_input_stats": False}),
 ]  # fmt: skip
 
 
@@ -154,13 +169,15 @@ def test_values_and_gradients_are_pytorchs(name: str, given: list, how: dict) ->
 
 def test_every_function_is_compared_or_named_here() -> None:
     elsewhere = {
-        "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "embedding",
+        "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "ctc_loss", "embedding",
+        "embedding_bag",
         "grid_sample", "gumbel_softmax", "upsample",
     }  # fmt: skip
     assert set(F.__all__) - {name for name, _, _ in CASES} == elsewhere
     of_modules = [
-        of_activations, of_convolution, of_folding, of_grid_sampling, of_layers, of_losses,
-        of_normalization, of_pooling, of_rearrangement, of_resizing, of_unpooling,
+        of_activations, of_convolution, of_ctc, of_embedding_bags, of_folding, of_grid_sampling,
+        of_layers, of_losses, of_margin_losses, of_normalization, of_pooling, of_rearrangement,
+        of_resizing, of_unpooling,
     ]  # fmt: skip
     assert sorted(F.__all__) == sorted(sum(of_modules, []))
 
@@ -203,6 +220,22 @@ def test_gumbel_softmax_draws_from_the_distribution() -> None:
     assert abs(hard[:, 1].mean() - 0.8) < 0.03
     soft = F.gumbel_softmax(logits, tau=0.5).numpy()
     np.testing.assert_allclose(soft.sum(1), 1.0, rtol=1e-6)
+
+
+def test_running_statistics_of_instances_are_pytorchs() -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch says what the values are")
+    theirs = [torch.tensor(x) for x in (IMAGE, IMAGE[0, :, 0, 0], IMAGE[0, :, 1, 1] ** 2)]
+    ours = [Tensor(x.numpy().copy()) for x in theirs]
+    torch.nn.functional.instance_norm(*theirs, use_input_stats=True, momentum=0.3)
+    F.instance_norm(*ours, use_input_stats=True, momentum=0.3)
+    for one, other in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-6)
+
+
+def test_slopes_of_rrelu_are_drawn_in_training() -> None:
+    slopes = -F.rrelu(Tensor.full((4000,), -1.0), 0.25, 0.75, training=True).numpy()
+    assert slopes.min() >= 0.25 and slopes.max() <= 0.75
+    assert abs(slopes.mean() - 0.5) < 0.02 and slopes.std() > 0.1
 
 
 def test_embedding_leaves_a_row_alone() -> None:
