@@ -97,7 +97,7 @@ print("complete", x[0][0])
 """
 
 
-def run(size: int, text: str, folder: str, limit: int = 3) -> tuple[int, str, str]:
+def run(size: int, text: str, folder: str, limit: int = 60) -> tuple[int, str, str]:
     """Run a program as ranks (or as one process, for size 0): code, output, errors.
 
     limit: the seconds that a rank waits for one that computes.
@@ -123,7 +123,7 @@ def check_fault(seed: int) -> str:
     kind, size = drawn.choice(sorted(PROMISED)), drawn.choice((2, 3))
     fault = {"kind": kind, "rank": drawn.randrange(size), "step": drawn.randrange(1, 6)}
     with tempfile.TemporaryDirectory() as folder:
-        limit = 20 if kind == "slow" else 3
+        limit = 8 if kind == "hang" else 60
         code, out, errors = run(size, PROGRAM.format(folder=folder, **fault), folder, limit)
         ended = time.time()
         name = f"{fault} of {size}"
