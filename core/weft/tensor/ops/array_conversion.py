@@ -212,7 +212,7 @@ class ArrayConversionMixin(TensorBase):
         3.0
         """
         shape = self._uop.shape
-        if any(size.__class__ is not int for size in shape):
+        if shape and any(size.__class__ is not int for size in shape):
             return self._settled().item()
         if shape and self.numel() != 1:
             raise ShapeError(

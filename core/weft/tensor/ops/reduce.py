@@ -40,7 +40,7 @@ class ReduceMixin(TensorBase):
             node = record(Ops.REDUCE_AXIS, u.dtype, (u,), Reduce(op, moved))
             known_facts(node, tuple([1 if i in moved else s for i, s in enumerate(shape)]), device)
         if not keepdim and axes:
-            rest = tuple([s for i, s in enumerate(shape) if i not in axes])
+            rest = () if axis is None else tuple([s for i, s in enumerate(shape) if i not in axes])
             node = known_facts(record(Ops.RESHAPE, u.dtype, (node,), rest), rest, device)
         return self._wrap(node)
 
