@@ -48,6 +48,8 @@ _MOST_PLAIN = 1 << 16
 # Nodes below these say nothing more; identity of the node is identity of the value.
 _ENDS = frozenset({Ops.CONST, Ops.VCONST, Ops.DEVICE, Ops.DEFINE_VAR})
 _LEAVES = _ENDS | {Ops.BUFFER, Ops.BIND}
+_SPECIAL = _LEAVES | {Ops.KERNEL}
+_ASSIGN = Ops.ASSIGN
 
 
 @dataclass(eq=False, slots=True)
@@ -89,34 +91,36 @@ def _structure_of(sink: UOp, order: Iterable[UOp]) -> Structure | None:
     rows: list[Any] = []
     numbered: dict[Any, int] = {}
     has_writes = False
+    number_of = places.__getitem__
     try:
         for node in order:
             op = node.op
             below: tuple[int, ...] = ()
-            if op is Ops.BUFFER:
+            if op not in _SPECIAL:  # nearly all of them
+                arg = node.arg
+                if arg is not None and arg not in _plain:
+                    arg = _canonical_argument(arg, values, numbered)
+                below = tuple(map(number_of, node.src))
+                meta = node.meta
+                row: Any
+                if meta is None:
+                    row = (op, node.dtype, arg, below)
+                else:
+                    row = (op, node.dtype, arg, below, meta.name, meta.backward)
+                has_writes = has_writes or op is _ASSIGN
+            elif op is Ops.BUFFER:
                 device = node.src[0].arg
                 _add_devices(devices, device)
                 buffers.append(node)
-                row: Any = (op, node.dtype, node.arg, device)
-            elif op in _ENDS:
-                _add_devices(devices, node.device)
-                row = node
+                row = (op, node.dtype, node.arg, device)
             elif op is Ops.BIND:
                 _bind(node, values)
                 row = (op, node.src[0])
             elif op is Ops.KERNEL:
                 return None
             else:
-                arg = node.arg
-                if arg is not None and arg not in _plain:
-                    arg = _canonical_argument(arg, values, numbered)
-                below = tuple([places[source] for source in node.src])
-                meta = node.meta
-                if meta is None:
-                    row = (op, node.dtype, arg, below)
-                else:
-                    row = (op, node.dtype, arg, below, meta.name, meta.backward)
-                has_writes = has_writes or op is Ops.ASSIGN
+                _add_devices(devices, node.device)
+                row = node
             places[node] = len(rows)
             rows.append(row)
             sources.append(below)

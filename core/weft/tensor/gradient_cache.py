@@ -103,6 +103,7 @@ def _structure(
     places: dict[UOp, int] = {}
     rows: list[Any] = []
     serials: dict[Any, int] = {}
+    number_of = places.__getitem__
     for node in order:
         op, arg = node.op, node.arg
         if op is Ops.BUFFER:
@@ -122,7 +123,7 @@ def _structure(
                 if op is not Ops.CONTIGUOUS:
                     return None
                 arg = arg[0], serials.setdefault(arg, len(serials))
-            row = (op, node.dtype, arg, tuple([places[source] for source in node.src]))
+            row = (op, node.dtype, arg, tuple(map(number_of, node.src)))
         places[node] = len(rows)
         rows.append(row)
     stops = tuple([node in ends for node in targets])
