@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from weft import export as export
     from weft import fft as fft
     from weft import functions as functions
+    from weft import linalg as linalg
     from weft import nn as nn
     from weft import onnx as onnx
+    from weft import special as special
     from weft import torch as torch
     from weft.base.dtype import dtypes as dtypes
     from weft.base.errors import WeftError as WeftError
@@ -71,10 +73,12 @@ _HOMES: dict[str, tuple[str, str | None]] = {
     "from_dlpack": ("weft.tensor", "from_dlpack"),
     "from_torch": ("weft.torch", "from_torch"),
     "jit": ("weft.tensor.jit", "jit"),
+    "linalg": ("weft.linalg", None),
     "nn": ("weft.nn", None),
     "onnx": ("weft.onnx", None),
     "optim": ("weft.nn.optim", None),
     "settings": ("weft.base.settings", "settings"),
+    "special": ("weft.special", None),
     "torch": ("weft.torch", None),
 }
 
@@ -95,10 +99,12 @@ __all__ = [
     "export_c",
     "from_dlpack",
     "jit",
+    "linalg",
     "nn",
     "onnx",
     "optim",
     "settings",
+    "special",
 ]
 
 if TYPE_CHECKING:  # for checkers they are public, too

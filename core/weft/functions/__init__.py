@@ -14,12 +14,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.functions import complex_numbers, constants, defaults, defined, min_max
+from weft.functions import (
+    complex_numbers,
+    constants,
+    defaults,
+    defined,
+    min_max,
+    special_functions,
+)
 from weft.functions.complex_numbers import *
 from weft.functions.constants import *
 from weft.functions.defaults import *
 from weft.functions.defined import *
 from weft.functions.min_max import *
+from weft.functions.special_functions import *
 from weft.functions.wrappers import creation, of_method
 from weft.nn import functional
 from weft.tensor import Tensor
@@ -82,5 +90,6 @@ _others = [
     *defaults.__all__,
     *defined.__all__,
     *min_max.__all__,
+    *special_functions.__all__,
 ]
 __all__ = sorted([*FUNCTIONS, *_others])  # pyright: ignore[reportUnsupportedDunderAll]

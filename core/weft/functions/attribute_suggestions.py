@@ -99,8 +99,6 @@ EQUIVALENTS: dict[str, str] = {
     "to_dlpack": "x itself: numpy.from_dlpack(x) and others take it",
     "library": "weft.autograd.Function, or weft.plugin for devices",
     # namespaces
-    "linalg": "weft.array_api.linalg, or methods: x.svd(), x.solve(y), x.inv(), x.lstsq(y)",
-    "special": "methods of Tensor: x.erf(), x.sigmoid(), x.logit(), x.xlogy(y), x.softmax()",
     "ao": QUANTISED, "quantize_per_tensor": QUANTISED,
     "quantize_per_channel": QUANTISED, "qint8": QUANTISED, "quint8": QUANTISED,
     "qint32": QUANTISED,

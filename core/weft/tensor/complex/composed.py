@@ -104,9 +104,7 @@ _NAMES = ("source", "src", "value", "values")
 def _written(name: str, place: int) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         given = list(args)
-        key: Any = next(
-            (key for key in ("source", "src", "value", "values") if key in kwargs), None
-        )
+        key: Any = next((key for key in _NAMES if key in kwargs), None)
         held: Any = given if len(given) > place else kwargs
         at = place if len(given) > place else key
         if at is None or kwargs.get("reduce") not in (None, "add", "sum"):

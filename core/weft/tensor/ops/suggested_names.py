@@ -96,8 +96,7 @@ EQUIVALENTS: dict[str, str] = {
     "volatile": "with weft.no_grad():",
     "register_post_accumulate_grad_hook": "x.register_hook(function)",
     # arithmetic
-    "erfc": "1 - x.erf()",
-    "erfc_": "x.assign(1 - x.erf())",
+    "erfc_": "x.assign(weft.erfc(x))",
     "ldexp": "x * 2 ** other",
     "ldexp_": "x.mul_(2 ** other)",
     "frexp": "e = x.abs().log2().floor() + 1, then x / 2 ** e for the mantissa",
@@ -115,10 +114,19 @@ EQUIVALENTS: dict[str, str] = {
     **dict.fromkeys(("index_reduce", "index_reduce_"), "x.scatter_reduce(dim, index, src, reduce)"),
     **dict.fromkeys(("apply_", "map_", "map2_"), "x.assign(...) of operations on whole tensors"),
     **dict.fromkeys(
-        "gcd gcd_ lcm lcm_ nextafter nextafter_ digamma digamma_ polygamma polygamma_ lgamma "
-        "lgamma_ mvlgamma mvlgamma_ igamma igamma_ igammac igammac_ i0 i0_ erfinv erfinv_".split(),
+        "gcd gcd_ lcm lcm_ nextafter nextafter_ igamma igamma_ igammac igammac_".split(),
         "Tensor(scipy_function(x.numpy())): not yet an operation of tensors",
     ),
+    **{
+        name + end: f"x.assign({call})" if end else call
+        for name, call in {
+            "digamma": "weft.digamma(x)", "polygamma": "weft.polygamma(n, x)",
+            "lgamma": "weft.lgamma(x)", "mvlgamma": "weft.mvlgamma(x, p)", "i0": "weft.i0(x)",
+            "erfinv": "weft.erfinv(x)",
+        }.items()
+        for end in ("", "_")
+    },
+    "erfc": "weft.erfc(x)",
     # linear algebra
     "pinverse": "x.pinv()",
     "symeig": "x.eigh()",
@@ -127,7 +135,7 @@ EQUIVALENTS: dict[str, str] = {
     "cholesky_inverse": "(x @ x.mT).inv()",
     "lu": "x.solve(y), x.det() or x.inv(): the factors are not given out",
     **dict.fromkeys(("geqrf", "orgqr", "ormqr"), "x.qr()"),
-    "matrix_exp": "w, v = x.eigh(), then (v * w.exp().unsqueeze(-2)) @ v.mT: if x is symmetric",
+    "matrix_exp": "weft.linalg.matrix_exp(x)",
     # complex numbers, sparse tensors, quantised dtypes
     **dict.fromkeys(
         ("resolve_conj", "resolve_neg"),
