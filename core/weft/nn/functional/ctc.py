@@ -40,9 +40,9 @@ def ctc_loss(
     """
     logs, targets = tensor_of(log_probs, "ctc_loss"), tensor_of(targets, "ctc_loss", "target")
     if logs.ndim == 2:
-        one = (_lengths(each, logs).reshape(1) for each in (input_lengths, target_lengths))
-        given = (logs.unsqueeze(1), targets.reshape(1, -1), *one)
-        loss = ctc_loss(*given, blank, "none", zero_infinity).squeeze(0)
+        steps, labels = (_lengths(n, logs).reshape(1) for n in (input_lengths, target_lengths))
+        batch, rows = logs.unsqueeze(1), targets.reshape(1, -1)
+        loss = ctc_loss(batch, rows, steps, labels, blank, "none", zero_infinity).squeeze(0)
         return reduced(_over_labels(loss, target_lengths, reduction), reduction)
     steps, labels = _lengths(input_lengths, logs), _lengths(target_lengths, logs)
     _check(logs, targets, steps, labels, blank)

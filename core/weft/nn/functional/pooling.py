@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.base.arguments import real, shown, whole
+from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError
 from weft.base.sequences import prod
 from weft.nn.functional.dimensions import Sizes, check_space, over_axes, per_axis
@@ -158,8 +159,8 @@ def _maxima_of_parts(x: Tensor, sizes: Sequence[int]) -> tuple[Tensor, Tensor]:
     The last axis comes first: of equal values that of the first row counts, and in it the first.
     """
     axes, front = len(sizes), x.ndim - len(sizes)
-    space, top, places = tuple(x.shape[front:]), x, None
-    stride = 1
+    space, top, stride = tuple(x.shape[front:]), x, 1
+    places = Tensor.zeros(*x.shape, dtype=dtypes.int32, device=x.device)
     for number in reversed(range(axes)):
         axis, parts, size = front + number, sizes[number], space[number]
         longest = max(
@@ -175,11 +176,8 @@ def _maxima_of_parts(x: Tensor, sizes: Sequence[int]) -> tuple[Tensor, Tensor]:
         top = windows.gather(axis + 1, best).squeeze(axis + 1)
         shape = tuple(-1 if i == axis else 1 for i in range(x.ndim))
         along = index[(best.squeeze(axis + 1) + part.reshape(shape) * longest)]
-        if places is None:
-            places = along
-        else:
-            chosen = places.index_select(axis, index).unflatten(axis, (parts, longest))
-            places = chosen.gather(axis + 1, best).squeeze(axis + 1) + along * stride
+        chosen = places.index_select(axis, index).unflatten(axis, (parts, longest))
+        places = chosen.gather(axis + 1, best).squeeze(axis + 1) + along * stride
         stride *= size
     return top, places
 
