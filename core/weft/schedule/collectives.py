@@ -113,7 +113,8 @@ def _results(
     exchange: Collective, parts: Sequence[UOp], devices: tuple[str, ...]
 ) -> tuple[UOp, ...]:
     """The flat result on each device."""
-    flat = tuple(part.reshape((prod(part.shape),)).contiguous() for part in parts)
+    # stored in its own shape: a kernel with flat loops would divide to find its indices
+    flat = tuple(part.contiguous().reshape((prod(part.shape),)) for part in parts)
     return tuple(
         UOp(
             Ops.COLLECTIVE,

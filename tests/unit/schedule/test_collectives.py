@@ -5,7 +5,9 @@ import pytest
 
 from helpers.collective_family import Gang
 from weft import Tensor, nn
-from weft.plugin import hookimpl, register, unregister
+from weft.engine.capture import recorded
+from weft.engine.runners import KernelRunner
+from weft.plugin import Ops, hookimpl, register, unregister
 
 DEVICES = ("GANG", "GANG:1", "GANG:2")
 
@@ -91,3 +93,14 @@ def test_accumulated_gradients_are_reduced_once(gang):
     assert gang.kinds == []
     assert net.module.weight.grad.tolist() == [[3 * (15.0 * 7 + 6 * n) for n in range(7)]]
     assert gang.kinds == ["allreduce"]
+
+
+def test_a_value_to_exchange_is_stored_in_its_own_shape(gang):
+    """Flat loops would divide to find the indices of what they read."""
+    x = Tensor(np.ones((6, 3, 5, 7), np.float32)).shard(DEVICES, axis=0).realize()
+    with recorded("test") as found:
+        x.permute(0, 2, 3, 1).sum(axis=0).realize()
+    kernels = [step.prg.p.program for step in found.steps if isinstance(step.prg, KernelRunner)]
+    assert kernels and not any(
+        u.op in (Ops.IDIV, Ops.MOD) for program in kernels for u in program.uops
+    )
