@@ -7,13 +7,14 @@ each size has a trace.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch.fx import GraphModule, Node
 
+from weft.base.sequences import prod
 from weft.tensor import Tensor, rng
 from weft.tensor.jit import Jit
 from weft.torch.exchange import (
@@ -56,12 +57,18 @@ class CompiledGraph:
         self._traced: dict[tuple[Order, ...], Jit[Any, Any]] = {}
         self._calls = SizedCalls(sizes, self._traced)
         self._evaluate = sizes.evaluate
-        # what is returned: an input by its place, an expression of sizes, a computed value by its
-        # number, or a constant
+        # what is returned: an input by its place, a view of an input or of another result, an
+        # expression of sizes, a computed value by its number, or a constant
         self._plan: list[tuple[str, Any]] = []
         computed: list[Node] = []
+        sources = {**_storages(placeholders), **_storages(_dense_results(results, place_of))}
         for each in results:
-            if each in place_of:
+            source = _source_of(each, sources)
+            if source is not None:
+                is_input = source in place_of
+                place = place_of[source] if is_input else results.index(source)
+                self._plan.append(("view", (is_input, place, each.meta["val"])))
+            elif each in place_of:
                 self._plan.append(("input", place_of[each]))
             elif isinstance(each, Node) and sizes.knows(each.meta.get("val")):
                 self._plan.append(("size", each.meta["val"]))
@@ -96,7 +103,18 @@ class CompiledGraph:
             elif kind == "size":
                 value = self._evaluate(value, inputs)
             results.append(value)
+        for number, (kind, value) in enumerate(self._plan):
+            if kind == "view":
+                is_input, place, example = value
+                source = inputs[place] if is_input else results[place]
+                results[number] = self._view(source, example, inputs)
         return results[0] if self._is_single else results
+
+    def _view(self, source: Any, example: Any, inputs: Sequence[Any]) -> Any:
+        """Return the view of a tensor that has the sizes and strides of an example."""
+        known = lambda size: size if isinstance(size, int) else self._evaluate(size, inputs)  # noqa: E731
+        sizes, strides = list(map(known, example.size())), list(map(known, example.stride()))
+        return source.as_strided(sizes, strides, known(example.storage_offset()))
 
     def _taken(
         self, inputs: Sequence[Any], sizes: Sequence[Any]
@@ -152,6 +170,44 @@ class CompiledGraph:
             ]
 
         return Jit(graph, limit=_MOST_SHAPES, quiet=True)
+
+
+def _storages(nodes: Iterable[Node]) -> dict[int, Node]:
+    """Return the first of the nodes for each memory."""
+    found: dict[int, Node] = {}
+    for node in nodes:
+        example = node.meta.get("val")
+        if isinstance(example, torch.Tensor):
+            found.setdefault(example.untyped_storage()._cdata, node)
+    return found
+
+
+def _dense_results(results: Sequence[Any], inputs: Container[Any]) -> Iterator[Node]:
+    """Yield computed results that are all of their memory in row-major order."""
+    for each in results:
+        example = each.meta.get("val") if isinstance(each, Node) else None
+        if isinstance(example, torch.Tensor) and each not in inputs:
+            shape, strides = (list(map(hint_of, x)) for x in (example.shape, example.stride()))
+            size = hint_of(example.untyped_storage().nbytes())
+            if None in (*shape, size) or size != prod(shape) * example.element_size():
+                continue
+            if strides == [prod(shape[axis + 1 :]) for axis in range(len(shape))]:
+                yield each
+
+
+def _source_of(node: Any, sources: Mapping[int, Node]) -> Node | None:
+    """Return the node whose memory a result is a view of; None if it has memory of its own.
+
+    AOTAutograd makes outputs that are views from the memory of what they are views of, with the
+    strides that the graph returns: these must be the ones of PyTorch.
+    """
+    example = node.meta.get("val") if isinstance(node, Node) else None
+    if not isinstance(example, torch.Tensor) or example.is_sparse:
+        return None
+    source = sources.get(example.untyped_storage()._cdata)
+    if source is None or source is node:
+        return None
+    return source if source.meta["val"].dtype == example.dtype else None
 
 
 def _order_of(node: Node) -> Order:

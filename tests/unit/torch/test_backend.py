@@ -273,3 +273,32 @@ def test_warm_calls_are_replayed(monkeypatch):
         fast(torch.ones(3))
     (traced,) = made[0]._traced.values()
     assert traced.reason is None and traced.replays == 3
+
+
+VIEWS = {
+    "expand": lambda x: x.unsqueeze(0).expand(2, *x.shape),
+    "steps": lambda x: x[:, 1::2],
+    "diagonal": lambda x: x.diagonal(0, 1, 2),
+    "permute": lambda x: x.permute(2, 0, 1),
+    "select": lambda x: x[..., 1],
+}
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("name", sorted(VIEWS))
+def test_views_have_the_strides_of_pytorch(name, dynamic):
+    view = VIEWS[name]
+    for function in (view, lambda x: view(x.sin()), lambda x: (view(x), x * 2, view(x * 2))):
+        torch._dynamo.reset()
+        fast = torch.compile(function, backend="weft", dynamic=dynamic)
+        for size in (3, 5):
+            x = torch.randn(size, 4, 3, requires_grad=True)
+            results, expected = fast(x), function(x)
+            several = isinstance(results, tuple)
+            pairs = zip(results, expected) if several else [(results, expected)]
+            for one, other in pairs:
+                torch.testing.assert_close(one, other)
+            last, other = (results[-1], expected[-1]) if several else (results, expected)
+            (found,) = torch.autograd.grad(last.square().sum(), x)
+            (known,) = torch.autograd.grad(other.square().sum(), x)
+            torch.testing.assert_close(found, known)
