@@ -16,9 +16,9 @@ from weft.tensor import Tensor
 
 __all__ = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d",
-    "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "LPPool1d",
-    "LPPool2d", "LPPool3d", "MaxPool1d", "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d",
-    "MaxUnpool3d",
+    "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d",
+    "FractionalMaxPool2d", "FractionalMaxPool3d", "LPPool1d", "LPPool2d", "LPPool3d",
+    "MaxPool1d", "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d",
 ]  # fmt: skip
 
 Sizes = int | tuple[int, ...]
@@ -279,4 +279,39 @@ class MaxUnpool3d(_MaxUnpool, axes=3, function="max_unpool3d"):
 
     >>> nn.MaxUnpool3d(2)(Tensor([[[[[7.0]]]]]), Tensor([[[[[7]]]]])).flatten().tolist()[-2:]
     [0.0, 7.0]
+    """
+
+
+class _FractionalMaxPool(_Pool):
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        output_size: Any = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+    ) -> None:
+        per_axis(kernel_size, self.axes, "kernel_size")
+        self._fix(
+            kernel_size=kernel_size,
+            output_size=output_size,
+            output_ratio=output_ratio,
+            return_indices=return_indices,
+        )
+
+
+class FractionalMaxPool2d(_FractionalMaxPool, axes=2, function="fractional_max_pool2d"):
+    """The largest of each window over the last two axes, the windows starting at drawn positions.
+
+    One of output_size and output_ratio is given (Graham, 2014).
+
+    >>> nn.FractionalMaxPool2d(2, output_size=3)(Tensor.ones(1, 1, 5, 5)).shape
+    (1, 1, 3, 3)
+    """
+
+
+class FractionalMaxPool3d(_FractionalMaxPool, axes=3, function="fractional_max_pool3d"):
+    """The largest of each window over the last three axes, the windows starting at drawn positions.
+
+    >>> nn.FractionalMaxPool3d(2, output_ratio=0.5)(Tensor.ones(1, 1, 4, 4, 4)).shape
+    (1, 1, 2, 2, 2)
     """

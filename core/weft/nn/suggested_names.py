@@ -24,7 +24,6 @@ LAYERS: dict[str, str] = {
     "RMSNorm2d": "nn.RMSNorm",
     "CrossMapLRN2d": "nn.LocalResponseNorm",
     "FeatureAlphaDropout": "nn.AlphaDropout",
-    **{f"FractionalMaxPool{n}d": f"nn.AdaptiveMaxPool{n}d" for n in (2, 3)},
     "NLLLoss2d": "nn.NLLLoss",
     **dict.fromkeys(("LinearCrossEntropyLoss", "LinearCrossEntropyOptions"),
                     "nn.Linear and nn.CrossEntropyLoss"),
@@ -60,7 +59,6 @@ FUNCTIONS: dict[str, str] = {
     **{f"max_pool{n}d_with_indices": f"max_pool{n}d(x, k, return_indices=True)" for n in (1, 2, 3)},
     **{f"adaptive_max_pool{n}d_with_indices": f"adaptive_max_pool{n}d(x, size, True)"
        for n in (1, 2, 3)},
-    **{f"fractional_max_pool{n}d": f"adaptive_max_pool{n}d(x, size)" for n in (2, 3)},
     "feature_alpha_dropout": "alpha_dropout",
     "native_channel_shuffle": "channel_shuffle(x, groups)",
     "linear_cross_entropy": "cross_entropy(linear(x, weight), y)",

@@ -16,6 +16,7 @@ from weft.nn.functional import (
     ctc,
     embedding_bags,
     folding,
+    fractional_pooling,
     grid_sampling,
     layers,
     losses,
@@ -31,6 +32,7 @@ from weft.nn.functional.convolution import *
 from weft.nn.functional.ctc import *
 from weft.nn.functional.embedding_bags import *
 from weft.nn.functional.folding import *
+from weft.nn.functional.fractional_pooling import *
 from weft.nn.functional.grid_sampling import *
 from weft.nn.functional.layers import *
 from weft.nn.functional.losses import *
@@ -49,6 +51,7 @@ __all__ += convolution.__all__
 __all__ += ctc.__all__
 __all__ += embedding_bags.__all__
 __all__ += folding.__all__
+__all__ += fractional_pooling.__all__
 __all__ += grid_sampling.__all__
 __all__ += layers.__all__
 __all__ += losses.__all__

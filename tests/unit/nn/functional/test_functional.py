@@ -11,6 +11,7 @@ from weft.nn.functional.convolution import __all__ as of_convolution
 from weft.nn.functional.ctc import __all__ as of_ctc
 from weft.nn.functional.embedding_bags import __all__ as of_embedding_bags
 from weft.nn.functional.folding import __all__ as of_folding
+from weft.nn.functional.fractional_pooling import __all__ as of_fractional_pooling
 from weft.nn.functional.grid_sampling import __all__ as of_grid_sampling
 from weft.nn.functional.layers import __all__ as of_layers
 from weft.nn.functional.losses import __all__ as of_losses
@@ -170,12 +171,13 @@ def test_values_and_gradients_are_pytorchs(name: str, given: list, how: dict) ->
 def test_every_function_is_compared_or_named_here() -> None:
     elsewhere = {
         "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "ctc_loss", "embedding",
-        "embedding_bag",
+        "embedding_bag", "fractional_max_pool2d", "fractional_max_pool3d",
         "grid_sample", "gumbel_softmax", "upsample",
     }  # fmt: skip
     assert set(F.__all__) - {name for name, _, _ in CASES} == elsewhere
     of_modules = [
-        of_activations, of_convolution, of_ctc, of_embedding_bags, of_folding, of_grid_sampling,
+        of_activations, of_convolution, of_ctc, of_embedding_bags, of_folding,
+        of_fractional_pooling, of_grid_sampling,
         of_layers, of_losses, of_margin_losses, of_normalization, of_pooling, of_rearrangement,
         of_resizing, of_unpooling,
     ]  # fmt: skip
