@@ -32,7 +32,6 @@ __all__ = [
 Function = TypeVar("Function", bound=Callable[..., Array])
 
 _BITS = {2: dtypes.uint16, 4: dtypes.uint32, 8: dtypes.uint64}
-_WHOLE = {2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
 
 
 def _unary(
@@ -125,22 +124,7 @@ def signbit(x: Array, /) -> Array:
 copysign = _binary_of_floats("copysign", "The size of x1 with the sign of x2.")
 
 
-def nextafter(x1: Any, x2: Any, /) -> Array:
-    """The next number after x1 in the direction of x2."""
-    a, b = _floats("nextafter", x1, x2)
-    shape = (a == b).shape
-    a, b = a._expanded(shape), b._expanded(shape)
-    whole = _WHOLE[a.dtype.itemsize]
-    bits = a.bitcast(whole)
-    # away from zero the number of the pattern grows, on both sides of it
-    grows = (b > a) == (a > 0)
-    stepped = grows.where(bits + 1, bits - 1)
-    least = _negative_bit(b).where(bits.full_like(whole.min + 1), bits.full_like(1))
-    moved = (a == 0).where(least, stepped).bitcast(a.dtype)
-    moved = (a == b).where(b, moved)
-    return (a.isnan() | b.isnan()).where(math.nan, moved)
-
-
+nextafter = _binary_of_floats("nextafter", "The next number after x1 in the direction of x2.")
 maximum = _binary("maximum", "The larger; NaN where either is.", Array.maximum)
 minimum = _binary("minimum", "The smaller; NaN where either is.", Array.minimum)
 

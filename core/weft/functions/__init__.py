@@ -19,6 +19,9 @@ from weft.functions import (
     constants,
     defaults,
     defined,
+    floating_point,
+    integers,
+    matrices,
     min_max,
     special_functions,
 )
@@ -26,6 +29,9 @@ from weft.functions.complex_numbers import *
 from weft.functions.constants import *
 from weft.functions.defaults import *
 from weft.functions.defined import *
+from weft.functions.floating_point import *
+from weft.functions.integers import *
+from weft.functions.matrices import *
 from weft.functions.min_max import *
 from weft.functions.special_functions import *
 from weft.functions.wrappers import creation, of_method
@@ -48,7 +54,7 @@ METHODS = """
     logical_xor
     logit logsumexp lt masked_fill masked_scatter masked_select matmul matrix_power maximum mean
     median minimum mm moveaxis movedim mul multinomial multiply mv nan_to_num nanmean nanmedian
-    nanquantile nansum narrow ne neg negative nonzero norm not_equal numel ones_like outer
+    nanquantile nansum narrow ne neg negative nextafter nonzero norm not_equal numel ones_like outer
     permute positive pow prod put qr quantile rad2deg rand_like randint_like randn_like ravel
     reciprocal remainder repeat_interleave reshape roll rot90 round rsqrt scatter scatter_add
     scatter_reduce searchsorted select select_scatter sgn sign signbit sin sinc sinh slogdet
@@ -89,6 +95,9 @@ _others = [
     *constants.__all__,
     *defaults.__all__,
     *defined.__all__,
+    *floating_point.__all__,
+    *integers.__all__,
+    *matrices.__all__,
     *min_max.__all__,
     *special_functions.__all__,
 ]

@@ -65,6 +65,7 @@ __all__ = [
     "bitwise_or",
     "bitwise_right_shift",
     "bitwise_xor",
+    "block_diag",
     "bmm",
     "bool",
     "broadcast_shapes",
@@ -86,6 +87,7 @@ __all__ = [
     "clip",
     "clone",
     "column_stack",
+    "combinations",
     "complex",
     "complex128",
     "complex64",
@@ -115,6 +117,7 @@ __all__ = [
     "detach",
     "device",
     "diag",
+    "diag_embed",
     "diagonal",
     "diff",
     "digamma",
@@ -159,11 +162,13 @@ __all__ = [
     "fmin",
     "fmod",
     "frac",
+    "frexp",
     "from_dlpack",
     "from_numpy",
     "full",
     "full_like",
     "gather",
+    "gcd",
     "ge",
     "ger",
     "get_default_device",
@@ -211,6 +216,8 @@ __all__ = [
     "istft",
     "kron",
     "kthvalue",
+    "lcm",
+    "ldexp",
     "le",
     "lerp",
     "less",
@@ -268,6 +275,7 @@ __all__ = [
     "neg",
     "negative",
     "newaxis",
+    "nextafter",
     "no_grad",
     "nonzero",
     "norm",
@@ -377,6 +385,7 @@ __all__ = [
     "unbind",
     "unflatten",
     "unique",
+    "unravel_index",
     "unsqueeze",
     "vander",
     "var",
@@ -585,6 +594,7 @@ narrow = Tensor.narrow
 ne = Tensor.ne
 neg = Tensor.neg
 negative = Tensor.negative
+nextafter = Tensor.nextafter
 no_grad = Tensor.no_grad
 nonzero = Tensor.nonzero
 norm = Tensor.norm

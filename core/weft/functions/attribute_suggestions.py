@@ -124,9 +124,6 @@ EQUIVALENTS: dict[str, str] = {
         "Tensor(numpy.hanning(n + 1)[:-1]), and the like for other windows",
     ),
     # shapes
-    "block_diag": "rows of weft.cat, padded with zeros: x.pad(...)",
-    "combinations": "x[Tensor(list(itertools.combinations(range(len(x)), r)))]",
-    "unravel_index": "x // columns and x % columns",
     "ravel_multi_index": "row * columns + column",
     "append": "weft.cat([x, y])", "insert": "weft.cat([x[:i], y, x[i:]])",
     "delete": "weft.cat([x[:i], x[i + 1:]])",

@@ -6,12 +6,17 @@ from typing import Self
 
 from weft.base.arguments import whole
 from weft.base.dtype import dtypes
+from weft.base.promotion import least_upper_dtype, least_upper_float
+from weft.shape.movement import broadcast_shapes
 from weft.tensor.ops import hashing
 from weft.tensor.ops.operators import complement, is_boolean
 from weft.tensor.ops.transcendental import value_with_derivative
 from weft.tensor.protocol import TensorBase
 from weft.tensor.types import ArrayLike
 from weft.uop import Ops
+
+_INTEGERS = {2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
+"""The integer of so many bytes."""
 
 
 class BitwiseMixin(TensorBase):
@@ -185,6 +190,26 @@ class BitwiseMixin(TensorBase):
         half = step // 2
         up = (rest > half) | ((rest == half) & (below % 2 == 1))
         return up.where(below + 1, below) * step
+
+    def nextafter(self, other: ArrayLike) -> Self:
+        """The next float after self in the direction of `other`.
+
+        >>> (Tensor([1.0]).nextafter(2.0) > 1.0).tolist()
+        [True]
+        """
+        target = self._as_tensor(other, self)
+        dtype = least_upper_float(least_upper_dtype(self._uop.dtype, target._uop.dtype))
+        shape = broadcast_shapes(self.shape, target.shape)
+        a, b = (x.cast(dtype).detach()._expanded(shape) for x in (self, target))
+        kind = _INTEGERS[dtype.itemsize]
+        bits = a.bitcast(kind)
+        # away from zero the number of the pattern grows, on both sides of it
+        grows = (b > a) == (a > 0)
+        stepped = grows.where(bits + 1, bits - 1)
+        least = (b < 0).where(bits.full_like(kind.min + 1), bits.full_like(1))
+        moved = (a == 0).where(least, stepped).bitcast(dtype)
+        found: Self = (a.isnan() | b.isnan()).where(a + b, (a == b).where(b, moved))
+        return found
 
     keccak = hashing.keccak
 

@@ -62,7 +62,7 @@ EQUIVALENTS: dict[str, str] = {
     "as_strided_scatter": "x.clone(), and a write to a view of it: there are no strides",
     "slice_scatter": "y = x.clone(), then y[start:end] = src",
     "diagonal_scatter": "x.clone(), and a write to places by index tensors",
-    "diag_embed": "x.unsqueeze(-1) * weft.eye(x.shape[-1])",
+    "diag_embed": "weft.diag_embed(x)",
     "diagflat": "x.flatten().diag()",
     "stride": "x.contiguous() for rows one after the other: strides are no part of a tensor",
     "is_contiguous": "x.contiguous(), which copies nothing of contiguous memory",
@@ -97,9 +97,8 @@ EQUIVALENTS: dict[str, str] = {
     "register_post_accumulate_grad_hook": "x.register_hook(function)",
     # arithmetic
     "erfc_": "x.assign(weft.erfc(x))",
-    "ldexp": "x * 2 ** other",
-    "ldexp_": "x.mul_(2 ** other)",
-    "frexp": "e = x.abs().log2().floor() + 1, then x / 2 ** e for the mantissa",
+    "frexp": "weft.frexp(x)",
+    "nextafter_": "x.assign(x.nextafter(other))",
     "msort": "x.sort(0).values",
     "mode": "values, counts = x.unique(return_counts=True), then values[counts.argmax()]",
     "unique_consecutive": "x[weft.cat([x[:1] == x[:1], x[1:] != x[:-1]])]",
@@ -114,7 +113,7 @@ EQUIVALENTS: dict[str, str] = {
     **dict.fromkeys(("index_reduce", "index_reduce_"), "x.scatter_reduce(dim, index, src, reduce)"),
     **dict.fromkeys(("apply_", "map_", "map2_"), "x.assign(...) of operations on whole tensors"),
     **dict.fromkeys(
-        "gcd gcd_ lcm lcm_ nextafter nextafter_ igamma igamma_ igammac igammac_".split(),
+        "igamma igamma_ igammac igammac_".split(),
         "Tensor(scipy_function(x.numpy())): not yet an operation of tensors",
     ),
     **{
@@ -122,7 +121,8 @@ EQUIVALENTS: dict[str, str] = {
         for name, call in {
             "digamma": "weft.digamma(x)", "polygamma": "weft.polygamma(n, x)",
             "lgamma": "weft.lgamma(x)", "mvlgamma": "weft.mvlgamma(x, p)", "i0": "weft.i0(x)",
-            "erfinv": "weft.erfinv(x)",
+            "erfinv": "weft.erfinv(x)", "gcd": "weft.gcd(x, y)", "lcm": "weft.lcm(x, y)",
+            "ldexp": "weft.ldexp(x, other)",
         }.items()
         for end in ("", "_")
     },
