@@ -61,13 +61,14 @@ class CompiledGraph:
         # expression of sizes, a computed value by its number, or a constant
         self._plan: list[tuple[str, Any]] = []
         computed: list[Node] = []
-        sources = {**_storages(placeholders), **_storages(_dense_results(results, place_of))}
+        sources = {**_storages(_dense_results(results, place_of)), **_storages(placeholders)}
         for each in results:
             source = _source_of(each, sources)
             if source is not None:
                 is_input = source in place_of
                 place = place_of[source] if is_input else results.index(source)
-                self._plan.append(("view", (is_input, place, each.meta["val"])))
+                examples = (source.meta["val"], each.meta["val"])
+                self._plan.append(("view", (is_input, place, *examples)))
             elif each in place_of:
                 self._plan.append(("input", place_of[each]))
             elif isinstance(each, Node) and sizes.knows(each.meta.get("val")):
@@ -105,16 +106,29 @@ class CompiledGraph:
             results.append(value)
         for number, (kind, value) in enumerate(self._plan):
             if kind == "view":
-                is_input, place, example = value
+                is_input, place, *examples = value
                 source = inputs[place] if is_input else results[place]
-                results[number] = self._view(source, example, inputs)
+                results[number] = self._view(source, *examples, inputs)
         return results[0] if self._is_single else results
 
-    def _view(self, source: Any, example: Any, inputs: Sequence[Any]) -> Any:
-        """Return the view of a tensor that has the sizes and strides of an example."""
-        known = lambda size: size if isinstance(size, int) else self._evaluate(size, inputs)  # noqa: E731
-        sizes, strides = list(map(known, example.size())), list(map(known, example.stride()))
-        return source.as_strided(sizes, strides, known(example.storage_offset()))
+    def _view(self, source: Any, base: Any, example: Any, inputs: Sequence[Any]) -> Any:
+        """Return the view of a tensor that an example is of the example `base`.
+
+        A tensor with other strides than `base`, or at another offset, is taken as well.
+        """
+
+        def known(size: Any) -> int:
+            return size if isinstance(size, int) else self._evaluate(size, inputs)
+
+        strides = tuple(map(known, base.stride()))
+        if source.stride() != strides:
+            arranged = torch.empty_strided(tuple(source.shape), strides, dtype=source.dtype)
+            source = arranged.copy_(source.detach())
+        start = known(example.storage_offset()) - known(base.storage_offset())
+        return source.as_strided(
+            tuple(map(known, example.size())), tuple(map(known, example.stride())),
+            source.storage_offset() + start,
+        )  # fmt: skip
 
     def _taken(
         self, inputs: Sequence[Any], sizes: Sequence[Any]

@@ -302,3 +302,20 @@ def test_views_have_the_strides_of_pytorch(name, dynamic):
             (found,) = torch.autograd.grad(last.square().sum(), x)
             (known,) = torch.autograd.grad(other.square().sum(), x)
             torch.testing.assert_close(found, known)
+
+
+def test_views_of_an_input_that_begins_inside_of_its_memory():
+    fast = torch.compile(lambda x: (x[1:], x * 2), backend="weft")
+    memory = torch.arange(12.0)
+    for start in (0, 3, 5):
+        x = memory[start : start + 4]
+        view, _ = fast(x)
+        assert view.tolist() == x[1:].tolist()
+
+
+def test_views_of_a_result_whose_elements_repeat():
+    function = lambda x: (lambda y: (y.flip(1), y.flip(1)[:, 1:]))(x.sin().expand(3, 4))  # noqa: E731
+    fast = torch.compile(function, backend="weft")
+    x = torch.randn(3, 1)
+    for found, expected in zip(fast(x), function(x), strict=True):
+        torch.testing.assert_close(found, expected)
