@@ -15,8 +15,24 @@ from typing import Any
 import pytest
 
 import weft
-from weft import Device, Tensor, UOp, Variable, amp, autograd, data, dtypes, io, jit, nn, settings
-from weft.functions import defaults, defined, min_max
+from weft import (
+    Device,
+    Tensor,
+    UOp,
+    Variable,
+    amp,
+    autograd,
+    data,
+    dtypes,
+    fft,
+    io,
+    jit,
+    linalg,
+    nn,
+    settings,
+    special,
+)
+from weft.functions import defaults, defined, floating_point, integers, matrices, min_max
 from weft.nn import init, optim, state
 from weft.shape import ShapeTracker, View
 from weft.tensor.jit import Jit
@@ -43,6 +59,12 @@ MODULES = {
     "functions.defined": defined,
     "functions.extremes": min_max,
     "functions.defaults": defaults,
+    "functions.integers": integers,
+    "functions.floating_point": floating_point,
+    "functions.matrices": matrices,
+    "fft": fft,
+    "linalg": linalg,
+    "special": special,
 }
 
 # what carries facts and is described where it is made

@@ -37,10 +37,25 @@ def roots(radix: int, count: int, sign: int, dtype: DType, device: Any) -> Tenso
     def values() -> Any:
         import numpy
 
-        turns = numpy.outer(numpy.arange(count), numpy.arange(radix)) / (radix * count)
-        return numpy.exp(sign * 2j * numpy.pi * turns)
+        places = numpy.outer(numpy.arange(count), numpy.arange(radix))
+        return roots_of_unity(places, radix * count, sign)
 
     return table(("roots", radix, count, sign), values, dtype, device)
+
+
+def roots_of_unity(places: Any, count: int, sign: int) -> Any:
+    """exp(sign * 2 pi i k / count) for the integers k: exact at whole quarters of a turn, and by
+    sines and cosines of at most an eighth elsewhere. An array of complex128."""
+    import numpy
+
+    quarter, rest = numpy.divmod(4 * (places % count), count)
+    is_late = 2 * rest > count
+    angle = numpy.where(is_late, count - rest, rest) * (numpy.pi / 2 / count)
+    cosine, sine = numpy.cos(angle), numpy.sin(angle)
+    x, y = numpy.where(is_late, sine, cosine), numpy.where(is_late, cosine, sine)
+    real = numpy.choose(quarter, (x, -y, -x, y))
+    imag = numpy.choose(quarter, (y, x, -y, -x))
+    return real + 0.0 + 1j * (sign * imag + 0.0)
 
 
 def table(key: tuple[Any, ...], values: Callable[[], Any], dtype: DType, device: Any) -> Tensor:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.fft.plan import convolution_size, radices, table
+from weft.fft.plan import convolution_size, radices, roots_of_unity, table
 from weft.fft.stages import one_pass
 from weft.tensor.complex import interleaved, lane
 
@@ -49,7 +49,7 @@ def _chirp(size: int, sign: int) -> Any:
     import numpy
 
     k = numpy.arange(size, dtype=numpy.int64)
-    return numpy.exp(sign * 1j * numpy.pi * (k * k % (2 * size)) / size)
+    return roots_of_unity(k * k, 2 * size, sign)
 
 
 def _kernel(size: int, wide: int, sign: int) -> Any:
@@ -122,7 +122,7 @@ def _half_turns(like: Any, size: int, sign: int) -> tuple[Any, Any]:
     def values() -> Any:
         import numpy
 
-        return numpy.exp(sign * 2j * numpy.pi * numpy.arange(size // 2 + 1) / size)
+        return roots_of_unity(numpy.arange(size // 2 + 1), size, sign)
 
     found = table(("half", size, sign), values, like.dtype, like.device)
     found = found.reshape(size // 2 + 1, 1, 2)
