@@ -137,6 +137,69 @@ def vit():
     return ViTModel(config), {"pixel_values": _image(16)}
 
 
+def _decoder(name, **more):
+    """A decoder of tokens by the names of its classes, with the common settings."""
+    import transformers
+
+    settings = {
+        "vocab_size": 64,
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 48,
+        "max_position_embeddings": 32,
+        "pad_token_id": 0,
+        "bos_token_id": 1,
+        "eos_token_id": 2,
+    }
+    config = getattr(transformers, f"{name}Config")(**{**settings, **more})
+    model = getattr(transformers, f"{name}ForCausalLM")(config)
+    return model, {"input_ids": _tokens(), "use_cache": False}
+
+
+def distilbert():
+    from transformers import DistilBertConfig, DistilBertModel
+
+    config = DistilBertConfig(
+        vocab_size=64, dim=32, n_layers=2, n_heads=4, hidden_dim=48, max_position_embeddings=32
+    )
+    return DistilBertModel(config), {"input_ids": _tokens()}
+
+
+def bart():
+    from transformers import BartConfig, BartForConditionalGeneration
+
+    config = BartConfig(
+        vocab_size=64, d_model=32, encoder_layers=1, decoder_layers=1, encoder_attention_heads=4,
+        decoder_attention_heads=4, encoder_ffn_dim=48, decoder_ffn_dim=48,
+        max_position_embeddings=32, pad_token_id=0, bos_token_id=1, eos_token_id=2,
+        decoder_start_token_id=2, forced_eos_token_id=2,
+    )  # fmt: skip
+    inputs = {"input_ids": _tokens(), "decoder_input_ids": _tokens(length=5, seed=2)}
+    return BartForConditionalGeneration(config), {**inputs, "use_cache": False}
+
+
+def segformer():
+    from transformers import SegformerConfig, SegformerForSemanticSegmentation
+
+    config = SegformerConfig(
+        depths=[1, 1, 1, 1], hidden_sizes=[8, 16, 24, 32], decoder_hidden_size=16, num_labels=5
+    )
+    return SegformerForSemanticSegmentation(config), {"pixel_values": _image(64)}
+
+
+def wav2vec2():
+    from transformers import Wav2Vec2Config, Wav2Vec2Model
+
+    config = Wav2Vec2Config(
+        vocab_size=32, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
+        intermediate_size=48, conv_dim=(16, 16), conv_stride=(5, 2), conv_kernel=(10, 3),
+        num_feat_extract_layers=2, num_conv_pos_embeddings=16, num_conv_pos_embedding_groups=4,
+    )  # fmt: skip
+    sound = torch.randn(2, 800, generator=torch.Generator().manual_seed(1))
+    return Wav2Vec2Model(config), {"input_values": sound}
+
+
 TRANSFORMERS = {
     "bert": bert,
     "gpt2": gpt2,
@@ -145,7 +208,18 @@ TRANSFORMERS = {
     "whisper": whisper,
     "clip": clip,
     "vit": vit,
+    "distilbert": distilbert,
+    "bart": bart,
+    "segformer": segformer,
+    "wav2vec2": wav2vec2,
+    "opt": lambda: _decoder("OPT", ffn_dim=48, word_embed_proj_dim=32),
+    "mistral": lambda: _decoder("Mistral", num_key_value_heads=2, sliding_window=4),
+    "qwen2": lambda: _decoder("Qwen2", num_key_value_heads=2),
+    "gemma": lambda: _decoder("Gemma", num_key_value_heads=2, head_dim=8),
+    "falcon": lambda: _decoder("Falcon"),
+    "phi": lambda: _decoder("Phi", partial_rotary_factor=0.5),
 }
+
 
 # name -> (size of images, arguments of the constructor)
 TORCHVISION = {
@@ -174,6 +248,7 @@ TIMM = {
     "repvgg_a0": (32, {}),
     "hrnet_w18_small": (64, {}),
     "gmlp_s16_224": (32, {"img_size": 32}),
+    "mobilevit_xxs": (64, {}),
 }
 
 
