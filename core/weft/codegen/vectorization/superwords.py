@@ -21,14 +21,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from weft.base.dtype import AddrSpace, PtrDType, dtypes
 from weft.base.sequences import prod
-from weft.codegen.thresholds import SHIFT_COST
+from weft.codegen.thresholds import COVERING_LOAD, FEWEST_SELECTED, PERMUTED_LANES, SHIFT_COST
 from weft.uop import GroupOp, Ops, UOp
 
-_PERMUTED = 16
-"""Lanes of 32 bits of the registers from which on one instruction selects from two of them
-(AVX-512, VPERMT2W)."""
-_COVER = 32
-"""Bytes of each of two loads that cover scalars."""
 _LANEWISE = GroupOp.ALU | {Ops.CAST, Ops.BITCAST, Ops.DOT}
 Groups = Sequence[Sequence[int]]
 
@@ -124,7 +119,7 @@ class _Packer:
 
     def __init__(self, groups: Groups, lanes: int) -> None:
         self.groups = groups
-        self.permutes = lanes >= _PERMUTED
+        self.permutes = lanes >= PERMUTED_LANES
         self.known: dict[tuple[UOp, ...], list[UOp] | None] = {}
         self.vectors: dict[tuple[UOp, ...], UOp] = {}
 
@@ -262,11 +257,11 @@ def _selected(scalars: Sequence[UOp]) -> UOp | None:
     and after the last of them; None where they are too near or too far."""
     places = [_place(scalar) for scalar in scalars]
     first = places[0]
-    if len(scalars) < 4 or first is None:
+    if len(scalars) < FEWEST_SELECTED or first is None:
         return None
     offsets = [place[2] for place in places if place is not None and place[:2] == first[:2]]
     dtype = scalars[0].dtype
-    lanes = _COVER // dtype.itemsize
+    lanes = COVERING_LOAD // dtype.itemsize
     low, high = min(offsets), max(offsets) + 1
     if len(offsets) < len(scalars) or dtype.itemsize < 2 or not lanes < high - low <= 2 * lanes:
         return None
