@@ -106,9 +106,9 @@ class CompiledGraph:
             results.append(value)
         for number, (kind, value) in enumerate(self._plan):
             if kind == "view":
-                is_input, place, *examples = value
+                is_input, place, base, example = value
                 source = inputs[place] if is_input else results[place]
-                results[number] = self._view(source, *examples, inputs)
+                results[number] = self._view(source, base, example, inputs)
         return results[0] if self._is_single else results
 
     def _view(self, source: Any, base: Any, example: Any, inputs: Sequence[Any]) -> Any:
