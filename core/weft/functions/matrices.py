@@ -44,6 +44,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     padded = x.pad((*((0, 0),) * (x.ndim - 1), (max(-offset, 0), max(offset, 0))))
     rows = Tensor.arange(size, device=x.device).unsqueeze(1)
     columns = Tensor.arange(size, device=x.device).unsqueeze(0)
-    square = (columns - rows == offset).where(padded.unsqueeze(-1), padded.unsqueeze(-1) * 0)
+    wide = padded.unsqueeze(-1)
+    square = (columns - rows == offset).where(wide, wide.zeros_like())
     found: Tensor = square.movedim((-2, -1), (dim1, dim2))
     return found

@@ -76,6 +76,7 @@ def test_matrices_of_diagonals(offset):
     x = rng.standard_normal((2, 3))
     expected = np.stack([np.diag(row, offset) for row in x])
     np.testing.assert_array_equal(weft.diag_embed(Tensor(x), offset).numpy(), expected)
+    assert weft.diag_embed(Tensor([True, False])).tolist() == [[True, False], [False, False]]
     moved = weft.diag_embed(Tensor(x), offset, 0, 2).numpy()
     np.testing.assert_array_equal(moved, expected.transpose(1, 0, 2))
 
