@@ -124,7 +124,12 @@ def signbit(x: Array, /) -> Array:
 copysign = _binary_of_floats("copysign", "The size of x1 with the sign of x2.")
 
 
-nextafter = _binary_of_floats("nextafter", "The next number after x1 in the direction of x2.")
+def nextafter(x1: Any, x2: Any, /) -> Array:
+    """The next number after x1 in the direction of x2."""
+    a, b = _floats("nextafter", x1, x2)
+    return a._next_float(b)
+
+
 maximum = _binary("maximum", "The larger; NaN where either is.", Array.maximum)
 minimum = _binary("minimum", "The smaller; NaN where either is.", Array.minimum)
 

@@ -140,21 +140,33 @@ def ifft(
     input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
     axis: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """The inverse of `fft`."""
+    """The inverse of `fft`.
+
+    >>> weft.fft.ifft(Tensor([6.0, 0.0])).tolist()
+    [(3+0j), (3+0j)]
+    """
     return _transformed("ifft", input, _one(n), dim if axis is None else axis, norm, True)
 
 
 def fftn(
     input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, axes: Any = None
 ) -> Tensor:
-    """The transform along several axes, all of them for None; s: their lengths."""
+    """The transform along several axes, all of them for None; s: their lengths.
+
+    >>> weft.fft.fftn(Tensor.ones(2, 2)).real.tolist()
+    [[4.0, 0.0], [0.0, 0.0]]
+    """
     return _transformed("fftn", input, s, dim if axes is None else axes, norm, False)
 
 
 def ifftn(
     input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, axes: Any = None
 ) -> Tensor:
-    """The inverse of `fftn`."""
+    """The inverse of `fftn`.
+
+    >>> weft.fft.ifftn(Tensor([[4.0, 0.0], [0.0, 0.0]])).real.tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
     return _transformed("ifftn", input, s, dim if axes is None else axes, norm, True)
 
 
@@ -165,6 +177,9 @@ def rfftn(
     """The transform of real numbers along several axes; half of the last one is left out.
 
     :raises ArgumentError: for complex numbers.
+
+    >>> weft.fft.rfftn(Tensor.ones(4, 6)).shape
+    (4, 4)
     """
     x = _real_input("rfftn", input)
     places, lengths = _places(x, s, dim if axes is None else axes)
@@ -184,7 +199,11 @@ def rfftn(
 def irfftn(
     input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, axes: Any = None
 ) -> Tensor:
-    """The inverse of `rfftn`; without s the last axis gets an even length."""
+    """The inverse of `rfftn`; without s the last axis gets an even length.
+
+    >>> weft.fft.irfftn(weft.fft.rfftn(Tensor.ones(4, 6))).shape
+    (4, 6)
+    """
     z = _as_complex(_checked("irfftn", input))
     places, lengths = _places(z, s, dim if axes is None else axes)
     last = places[-1]
@@ -223,7 +242,11 @@ def irfft(
     input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
     axis: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """The inverse of `rfft`: n real numbers, 2 * (m - 1) of m elements unless n is given."""
+    """The inverse of `rfft`: n real numbers, 2 * (m - 1) of m elements unless n is given.
+
+    >>> weft.fft.irfft(weft.fft.rfft(Tensor([1.0, 2.0, 3.0, 4.0]))).tolist()
+    [1.0, 2.0, 3.0, 4.0]
+    """
     return irfftn(input, _one(n), dim if axis is None else axis, norm)
 
 
@@ -232,7 +255,11 @@ def hfft(
     input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
     axis: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """The transform of Hermitian numbers, of which half is given: n real numbers."""
+    """The transform of Hermitian numbers, of which half is given: n real numbers.
+
+    >>> weft.fft.hfft(Tensor([1.0, 2.0, 1.0])).tolist()
+    [6.0, 0.0, -2.0, 0.0]
+    """
     z = _as_complex(_checked("hfft", input))
     return irfftn(z.conj(), _one(n), dim if axis is None else axis, _other_way(norm))
 
@@ -242,7 +269,11 @@ def ihfft(
     input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
     axis: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """The inverse of `hfft`."""
+    """The inverse of `hfft`.
+
+    >>> weft.fft.ihfft(Tensor([6.0, 0.0, -2.0, 0.0])).real.tolist()
+    [1.0, 2.0, 1.0]
+    """
     return rfftn(input, _one(n), dim if axis is None else axis, _other_way(norm)).conj()
 
 
@@ -262,20 +293,36 @@ def _real_input(name: str, input: Any) -> Any:
 
 
 def fft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
-    """`fftn` along the last two axes."""
+    """`fftn` along the last two axes.
+
+    >>> weft.fft.fft2(Tensor.ones(3, 2, 2)).real[0].tolist()
+    [[4.0, 0.0], [0.0, 0.0]]
+    """
     return fftn(input, s, dim, norm)
 
 
 def ifft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
-    """`ifftn` along the last two axes."""
+    """`ifftn` along the last two axes.
+
+    >>> weft.fft.ifft2(Tensor([[4.0, 0.0], [0.0, 0.0]])).real.tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
     return ifftn(input, s, dim, norm)
 
 
 def rfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
-    """`rfftn` along the last two axes."""
+    """`rfftn` along the last two axes.
+
+    >>> weft.fft.rfft2(Tensor.ones(3, 4, 6)).shape
+    (3, 4, 4)
+    """
     return rfftn(input, s, dim, norm)
 
 
 def irfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
-    """`irfftn` along the last two axes."""
+    """`irfftn` along the last two axes.
+
+    >>> weft.fft.irfft2(weft.fft.rfft2(Tensor.ones(3, 4, 6))).shape
+    (3, 4, 6)
+    """
     return irfftn(input, s, dim, norm)

@@ -54,7 +54,7 @@ METHODS = """
     logical_xor
     logit logsumexp lt masked_fill masked_scatter masked_select matmul matrix_power maximum mean
     median minimum mm moveaxis movedim mul multinomial multiply mv nan_to_num nanmean nanmedian
-    nanquantile nansum narrow ne neg negative nextafter nonzero norm not_equal numel ones_like outer
+    nanquantile nansum narrow ne neg negative nonzero norm not_equal numel ones_like outer
     permute positive pow prod put qr quantile rad2deg rand_like randint_like randn_like ravel
     reciprocal remainder repeat_interleave reshape roll rot90 round rsqrt scatter scatter_add
     scatter_reduce searchsorted select select_scatter sgn sign signbit sin sinc sinh slogdet

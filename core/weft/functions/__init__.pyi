@@ -598,7 +598,6 @@ narrow = Tensor.narrow
 ne = Tensor.ne
 neg = Tensor.neg
 negative = Tensor.negative
-nextafter = Tensor.nextafter
 no_grad = Tensor.no_grad
 nonzero = Tensor.nonzero
 norm = Tensor.norm

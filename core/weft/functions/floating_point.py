@@ -1,6 +1,6 @@
-"""Functions of the representation of floats: mantissas and exponents.
+"""Functions of the representation of floats: mantissas, exponents, neighbours.
 
-Source: IEEE 754-2019; C, `frexp` and `ldexp`.
+Source: IEEE 754-2019; C, `frexp`, `ldexp` and `nextafter`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from weft.base.promotion import least_upper_float
 from weft.functions.wrappers import no_tensor
 from weft.tensor import Tensor
 
-__all__ = ["frexp", "ldexp"]
+__all__ = ["frexp", "ldexp", "nextafter"]
 
 _FORMATS = {
     dtypes.float64: (dtypes.int64, 52, 0x7FF), dtypes.float32: (dtypes.int32, 23, 0xFF),
@@ -66,6 +66,16 @@ def ldexp(input: Tensor, other: Tensor) -> Tensor:
     half = power // 2
     first, second = (each.cast(x.dtype).exp2() for each in (half, power - half))
     return x * first * second
+
+
+def nextafter(input: Tensor, other: Tensor) -> Tensor:
+    """The next float after input in the direction of `other`. It has no gradient.
+
+    >>> (weft.nextafter(Tensor([1.0]), Tensor([2.0])) > 1.0).tolist()
+    [True]
+    """
+    found: Tensor = _float("nextafter", input)._next_float(_float("nextafter", other))
+    return found
 
 
 def _float(name: str, x: Any) -> Any:

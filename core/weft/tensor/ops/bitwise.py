@@ -191,16 +191,11 @@ class BitwiseMixin(TensorBase):
         up = (rest > half) | ((rest == half) & (below % 2 == 1))
         return up.where(below + 1, below) * step
 
-    def nextafter(self, other: ArrayLike) -> Self:
-        """The next float after self in the direction of `other`.
-
-        >>> (Tensor([1.0]).nextafter(2.0) > 1.0).tolist()
-        [True]
-        """
-        target = self._as_tensor(other, self)
-        dtype = least_upper_float(least_upper_dtype(self._uop.dtype, target._uop.dtype))
+    def _next_float(self, target: Self) -> Self:
+        """The next float after self in the direction of another one, in the float dtype of both."""
+        dtype = least_upper_float(least_upper_dtype(self.dtype, target.dtype))
         shape = broadcast_shapes(self.shape, target.shape)
-        a, b = (x.cast(dtype).detach()._expanded(shape) for x in (self, target))
+        a, b = (each.cast(dtype).detach()._expanded(shape) for each in (self, target))
         kind = _INTEGERS[dtype.itemsize]
         bits = a.bitcast(kind)
         # away from zero the number of the pattern grows, on both sides of it

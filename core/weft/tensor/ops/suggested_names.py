@@ -98,7 +98,6 @@ EQUIVALENTS: dict[str, str] = {
     # arithmetic
     "erfc_": "x.assign(weft.erfc(x))",
     "frexp": "weft.frexp(x)",
-    "nextafter_": "x.assign(x.nextafter(other))",
     "msort": "x.sort(0).values",
     "mode": "values, counts = x.unique(return_counts=True), then values[counts.argmax()]",
     "unique_consecutive": "x[weft.cat([x[:1] == x[:1], x[1:] != x[:-1]])]",
@@ -122,7 +121,7 @@ EQUIVALENTS: dict[str, str] = {
             "digamma": "weft.digamma(x)", "polygamma": "weft.polygamma(n, x)",
             "lgamma": "weft.lgamma(x)", "mvlgamma": "weft.mvlgamma(x, p)", "i0": "weft.i0(x)",
             "erfinv": "weft.erfinv(x)", "gcd": "weft.gcd(x, y)", "lcm": "weft.lcm(x, y)",
-            "ldexp": "weft.ldexp(x, other)",
+            "ldexp": "weft.ldexp(x, other)", "nextafter": "weft.nextafter(x, other)",
         }.items()
         for end in ("", "_")
     },
