@@ -125,8 +125,8 @@ def _check(
     fitting = [repr(each) for each in _KINDS if _AXES.get(each, axes) == axes]
     raise ArgumentError(
         "this cannot be interpolated",
-        asked=f"interpolate of {x.shape}, size={size}, scale_factor={scale_factor}, "
-        f"mode={shown(mode)}, align_corners={align_corners}, antialias={antialias}",
+        asked=f"interpolate of {x.shape}, size={shown(size)}, scale_factor={shown(scale_factor)}, "
+        f"mode={shown(mode)}, align_corners={shown(align_corners)}, antialias={shown(antialias)}",
         because=f"one of size and scale_factor is given, and the mode is {', '.join(fitting)} for "
         f"{axes} spatial axes; align_corners is for the linear and cubic modes, antialias for "
         "'bilinear' and 'bicubic'",

@@ -136,6 +136,7 @@ class MixinMethods:
     _mask = _made_6
     _may_be_nan = _made_6
     _memory = _made_6
+    _next_float = _made_0
     _no_bool = _made_6
     _no_index = _made_6
     _odd = _made_6
