@@ -249,12 +249,6 @@ def _flat_layout(
             asked=f"shard({shown(devices)}, ...)",
             try_='Device.mesh(("data", 2)), or axis=0 for devices in a row',
         )
-    return devices, axis
-
-
-def _laid_out(
-    self: TensorBase, devices: Sequence[str], axis: int | Sequence[MeshCut] | None
-) -> UOp:
     if not isinstance(devices, (tuple, list)):
         raise ArgumentError(
             "a tensor is sharded over several devices",
@@ -262,6 +256,12 @@ def _laid_out(
             because="that is no sequence of them",
             try_="a tuple of device strings, or x.to(device) for one",
         )
+    return devices, axis
+
+
+def _laid_out(
+    self: TensorBase, devices: Sequence[str], axis: int | Sequence[MeshCut] | None
+) -> UOp:
     target = registry.placement(tuple(devices))
     cut_by = axis if isinstance(axis, list) else [MeshCut(axis, len(target), 1)]  # type: ignore[arg-type]
     named = [(cut, self._resolve_dim(cut.axis)) for cut in cut_by if cut.axis is not None]
