@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Literal
 
 from weft.base.arguments import shown
@@ -111,9 +110,15 @@ def eigvalsh(A: Tensor, UPLO: Literal["L", "U"] = "L") -> Tensor:
 
 
 def pinv(
-    A: Tensor, *, atol: float | None = None, rtol: float | None = None, hermitian: bool = False
+    A: Tensor,
+    *,
+    atol: float | Tensor | None = None,
+    rtol: float | Tensor | None = None,
+    hermitian: bool = False,
 ) -> Tensor:
     """The pseudo-inverse. Singular values of at most max(atol, rtol * the largest) count as 0.
+
+    Without `rtol` it is 0 for a positive `atol`, else the larger extent times the machine epsilon.
 
     :param hermitian: the matrices are symmetric or Hermitian; their lower triangle is read.
 
@@ -126,7 +131,11 @@ def pinv(
 
 
 def matrix_rank(
-    A: Tensor, *, atol: float | None = None, rtol: float | None = None, hermitian: bool = False
+    A: Tensor,
+    *,
+    atol: float | Tensor | None = None,
+    rtol: float | Tensor | None = None,
+    hermitian: bool = False,
 ) -> Tensor:
     """How many singular values are larger than max(atol, rtol * the largest).
 
@@ -186,6 +195,7 @@ def _relative(a: Any, atol: Any, rtol: Any) -> Any:
         return rtol
     largest = a.svdvals().max(-1)
     share = (largest > 0).where(largest, 1.0).reciprocal() * atol
-    if rtol is None:
-        rtol = 0.0 if not isinstance(atol, Tensor) and atol > 0 else math.ulp(1.0) * max(a.shape)
+    if rtol is None:  # where atol is 0 it is the usual one
+        usual = max(a.shape[-2:]) * dtypes.finfo(largest.dtype).eps
+        rtol = (share > 0).where(0.0, usual)
     return share.maximum(rtol)

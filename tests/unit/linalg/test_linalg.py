@@ -93,6 +93,10 @@ def test_ranks_and_pseudo_inverses():
     low = np.outer(R[0], R[1])
     assert linalg.matrix_rank(Tensor(low)).item() == 1
     assert linalg.matrix_rank(Tensor(S), atol=1e9).tolist() == [0, 0]
+    single = Tensor(np.stack([low, np.eye(5)]).astype(np.float32))
+    for tolerance in (None, 0.0, Tensor([0.0, 0.0])):  # epsilon is that of the dtype
+        assert linalg.matrix_rank(single, atol=tolerance).tolist() == [1, 5]
+    assert linalg.matrix_rank(single, atol=Tensor([1e9, 0.0])).tolist() == [0, 5]
     close(linalg.pinv(Tensor(R)), np.linalg.pinv(R))
     cut = np.linalg.svd(R, compute_uv=False)[1] * 1.001
     close(linalg.pinv(Tensor(R), atol=cut), np.linalg.pinv(R, rcond=cut / np.linalg.norm(R, 2)))
