@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import elementwise_samples  # noqa: F401
+import image_samples  # noqa: F401
 import network_samples  # noqa: F401
 import shape_samples  # noqa: F401
 import torch
@@ -19,5 +20,12 @@ DISTRIBUTIONS = {
     "rand_like": lambda: (torch.ones(4000),),
     "randn_like": lambda: (torch.ones(4000),),
     "randint.low": lambda: (-3, 5, [4000]),
+    "rrelu_with_noise_functional": lambda: (
+        -torch.ones(4000),
+        torch.ones(4000),
+        0.125,
+        0.375,
+        True,
+    ),
 }
 """Operators that draw random numbers: their results are compared as distributions."""

@@ -234,6 +234,20 @@ sample(
     lambda g: (g.floats(3, 4), g.floats(2, 4), 2.0, None),
     lambda g: (g.floats(2, 3, 4), g.floats(2, 5, 4), 1.0, None),
 )
+
+
+def _cdist_backward(g, power, first, second):
+    distances = torch.ops.aten._cdist_forward(first, second, power, None)
+    return g.floats(*distances.shape), first, second, power, distances
+
+
+for _power in (1.0, 2.0, 3.0, float("inf")):
+    sample(
+        "_cdist_backward",
+        lambda g, p=_power: _cdist_backward(g, p, g.floats(3, 4), g.floats(2, 4)),
+        lambda g, p=_power: _cdist_backward(g, p, g.floats(2, 3, 4), g.floats(2, 5, 4)),
+    )
+sample("_cdist_backward", lambda g: _cdist_backward(g, 2.0, *[g.floats(3, 4)] * 2))
 sample(
     "_pdist_forward",
     lambda g: (g.floats(4, 3), 2.0),

@@ -127,43 +127,6 @@ sample(
     "max_pool2d_with_indices_backward",
     lambda g: _max_pool_backward(g, [3, 3], [2, 2], [1, 1], [1, 1], False),
 )
-sample(
-    "upsample_nearest2d.vec",
-    lambda g: (g.floats(1, 2, 3, 4), [6, 8], None),
-    lambda g: (g.floats(1, 2, 3, 4), None, [2.0, 3.0]),
-    lambda g: (g.floats(1, 2, 5, 4), [3, 7], None),
-    lambda g: (g.floats(1, 2, 5, 4), None, [1.7, 0.6]),
-)
-sample(
-    "upsample_bilinear2d.vec",
-    lambda g: (g.floats(1, 2, 3, 4), [6, 5], False, None),
-    lambda g: (g.floats(1, 2, 3, 4), [6, 5], True, None),
-    lambda g: (g.floats(1, 2, 3, 4), None, False, [2.0, 2.0]),
-    lambda g: (g.floats(1, 2, 5, 4), None, False, [1.7, 0.6]),
-)
-for _mode in (0, 1, 2):
-    for _padding in (0, 1, 2):
-        for _corners in (False, True):
-            sample(
-                "grid_sampler_2d",
-                lambda g, m=_mode, p=_padding, c=_corners: (
-                    g.floats(2, 3, 4, 5),
-                    g.floats(2, 3, 2, 2, low=-1.3, high=1.3),
-                    m,
-                    p,
-                    c,
-                ),
-            )
-sample(
-    "grid_sampler_3d",
-    lambda g: (
-        g.floats(2, 3, 4, 5, 3),
-        g.floats(2, 3, 2, 2, 3, low=-1.3, high=1.3),
-        0,
-        2,
-        False,
-    ),  # fmt: skip
-)
 
 # ---- normalization
 _WEIGHT = (lambda g, n: (g.floats(n), g.floats(n)), lambda g, n: (None, None))
@@ -227,6 +190,29 @@ sample(
     lambda g: (g.floats(2, 3, 4), [4], g.floats(4), 1e-6),
     lambda g: (g.floats(2, 3, 4), [4], None, None),
 )
+
+
+def _weight_norm(g, dim):
+    v = g.floats(4, 3, 2)
+    return v, g.floats(*(size if axis == dim else 1 for axis, size in enumerate(v.shape)))
+
+
+def _weight_norm_backward(g, dim):
+    v, size = _weight_norm(g, dim)
+    norms = torch.ops.aten._weight_norm_interface(v, size, dim)[1]
+    return g.floats(*v.shape), v, size, norms, dim
+
+
+for _dim in (0, 2):
+    sample("_weight_norm_interface", lambda g, d=_dim: (*_weight_norm(g, d), d))
+    sample("_weight_norm_interface_backward", lambda g, d=_dim: _weight_norm_backward(g, d))
+for _training in (True, False):
+    sample(
+        "rrelu_with_noise_backward",
+        lambda g, t=_training: (
+            g.floats(2, 3), g.floats(2, 3), g.floats(2, 3), 0.125, 0.25, t, False,
+        ),
+    )  # fmt: skip
 
 # ---- attention
 sample(

@@ -162,6 +162,15 @@ for _reduce in ("sum", "prod", "mean", "amax", "amin"):
                 {"include_self": s},
             ),
         )
+for _reduce in ("prod", "mean", "amax", "amin"):
+    for _self in (True, False):
+        sample(
+            "index_reduce",
+            lambda g, r=_reduce, s=_self: (
+                (g.floats(4, 3), 1, torch.tensor([2, 0, 2, 0]), g.floats(4, 4), r),
+                {"include_self": s},
+            ),
+        )
 sample("select_scatter", lambda g: (g.floats(4, 3), g.floats(3), 0, -2))
 sample(
     "slice_scatter",

@@ -21,11 +21,12 @@ from torch.fx import GraphModule
 
 from weft.base.errors import ArgumentError
 from weft.torch.fallback import compile_with_fallback
+from weft.torch.operators.resizing import RESIZINGS
 from weft.torch.registry import by_name
 
 _KEPT = (
     "_fused_rms_norm", "_scaled_dot_product_flash_attention_for_cpu", "select_scatter",
-    "slice_scatter", "upsample_bilinear2d", "upsample_nearest2d",
+    "slice_scatter", *RESIZINGS,
 )  # fmt: skip
 """Operators with a converter that is better than their decomposition."""
 

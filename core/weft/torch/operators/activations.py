@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from weft.base.dtype import DType, dtypes
 from weft.tensor import Tensor
 from weft.torch.registry import converter
@@ -30,6 +32,31 @@ def hardtanh(x: Tensor, min_val: float = -1, max_val: float = 1) -> Tensor:
 def leaky_relu(x: Tensor, negative_slope: float = 0.01) -> Tensor:
     """Return x, times the slope where it is negative."""
     return x.leaky_relu(negative_slope)
+
+
+@converter("aten::rrelu_with_noise_functional")
+def randomized_leaky_relu(
+    x: Tensor, noise: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False,
+    generator: Any = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Return x, times random slopes where it is negative, and the factors. In evaluation the slope
+    is the mean of the limits."""
+    if not training:
+        return x.leaky_relu((lower + upper) / 2), noise
+    drawn = Tensor.rand(*x.shape, dtype=x.dtype, device=x.device) * (upper - lower) + lower
+    factors = (x <= 0).where(drawn, 1.0)
+    return x * factors, factors
+
+
+@converter("aten::rrelu_with_noise_backward")
+def randomized_leaky_relu_backward(
+    grad: Tensor, x: Tensor, noise: Tensor, lower: float, upper: float, training: bool,
+    self_is_result: bool,
+) -> Tensor:  # fmt: skip
+    """Return the gradient of the input of `randomized_leaky_relu`."""
+    if training and upper - lower > 1e-6:
+        return grad * noise
+    return (x > 0).where(grad, grad * ((lower + upper) / 2))
 
 
 @converter("aten::_softmax")

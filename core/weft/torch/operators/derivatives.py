@@ -17,7 +17,9 @@ def gradients(
     """
     leaves = [x.detach() for x in inputs]
     result = function(*leaves)
-    return list(result.gradient(*leaves, gradient=gradient.cast(result.dtype)))
+    return list(
+        result.gradient(*leaves, gradient=gradient.cast(result.dtype), materialize_grads=True)
+    )
 
 
 def chosen(
@@ -31,5 +33,7 @@ def chosen(
     leaves = [x.detach() for x in inputs]
     result = function(*leaves)
     targets = [leaves[i] for i in wanted]
-    found = iter(result.gradient(*targets, gradient=gradient.cast(result.dtype)))
+    found = iter(
+        result.gradient(*targets, gradient=gradient.cast(result.dtype), materialize_grads=True)
+    )
     return [next(found) if i in wanted else None for i in range(len(inputs))]

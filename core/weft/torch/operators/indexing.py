@@ -132,6 +132,16 @@ def scatter_reduce(
     return x.scatter_reduce(dim, index, src, reduce, include_self)
 
 
+@converter("aten::index_reduce")
+def index_reduce(
+    x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """Return x combined with the slices of a source at indices of an axis."""
+    shape = tuple(-1 if axis == dim % x.ndim else 1 for axis in range(x.ndim))
+    places = index.reshape(shape).expand(source.shape)
+    return x.scatter_reduce(dim, places, source, reduce, include_self)
+
+
 @converter("aten::select_scatter")
 def select_scatter(x: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """Return x with another element of an axis."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from weft.base.dtype import dtypes
 from weft.tensor import Tensor
+from weft.torch.operators.derivatives import gradients
 from weft.torch.registry import converter
 from weft.uop.symbolic.sint import smax, sprod
 
@@ -175,3 +176,27 @@ def rms_norm(
     square = wide.square().mean(tuple(range(-len(normalized_shape), 0)), keepdim=True)
     scale = (square + (smallest if eps is None else eps)).rsqrt()
     return (wide * scale if weight is None else wide * scale * weight), scale
+
+
+# ---- weights ----------------------------------------------------------------------------------
+
+
+@converter("aten::_weight_norm_interface")
+def weight_norm(v: Tensor, g: Tensor, dim: int = 0) -> tuple[Tensor, Tensor]:
+    """Return a weight of given norms in the direction of v, and the norms of v.
+
+    :param dim: the axis of v that is not summed over.
+
+    Source: T. Salimans, D. P. Kingma, "Weight normalization" (2016).
+    """
+    axes = tuple(axis for axis in range(v.ndim) if axis != dim % v.ndim)
+    norms = _wide(v).square().sum(axes, keepdim=True).sqrt()
+    return v * (g / norms), norms
+
+
+@converter("aten::_weight_norm_interface_backward")
+def weight_norm_backward(
+    grad: Tensor, v: Tensor, g: Tensor, norms: Tensor, dim: int
+) -> tuple[Tensor, ...]:
+    """Return the gradients of the direction and of the norms of a weight."""
+    return tuple(gradients(lambda v, g: weight_norm(v, g, dim)[0], (v, g), grad))

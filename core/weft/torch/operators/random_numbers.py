@@ -17,7 +17,7 @@ RANDOM = frozenset(
     for name in (
         "rand", "randn", "randperm", "native_dropout", "rand_like", "randn_like", "bernoulli",
         "bernoulli.p", "randint", "randint.low", "uniform", "normal_functional", "randint_like",
-        "randint_like.low_dtype",
+        "randint_like.low_dtype", "rrelu_with_noise_functional",
     )
 )  # fmt: skip
 """Operators that draw random numbers."""

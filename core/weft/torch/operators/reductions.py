@@ -8,6 +8,7 @@ from typing import Any
 from weft.base.dtype import DType, dtypes
 from weft.base.sequences import prod as product
 from weft.tensor import Tensor
+from weft.torch.operators.derivatives import gradients
 from weft.torch.registry import converter
 
 Dims = int | Sequence[int] | None
@@ -154,6 +155,12 @@ def topk(x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = 
 def cdist(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None) -> Tensor:
     """Return the p-norms of the differences of all pairs of rows."""
     return x1.cdist(x2, p)
+
+
+@converter("aten::_cdist_backward")
+def cdist_backward(grad: Tensor, x1: Tensor, x2: Tensor, p: float, distances: Tensor) -> Tensor:
+    """Return the gradient of the first points of `cdist`."""
+    return gradients(lambda x: x.cdist(x2, p), (x1,), grad)[0]
 
 
 @converter("aten::_pdist_forward")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from weft.nn.functional.grid_sampling import PADDINGS, positions_of, samples
 from weft.nn.functional.resizing import resized
 from weft.tensor import Tensor
-from weft.torch.operators.derivatives import gradients
+from weft.torch.operators.derivatives import chosen, gradients
 from weft.torch.registry import converter
+from weft.uop.symbolic.sint import fold
 
 Sizes = Sequence[int]
 Factors = Sequence[float | None]
@@ -16,78 +19,78 @@ Factors = Sequence[float | None]
 # ---- resizing ---------------------------------------------------------------------------------
 
 
-def _resized(
-    x: Tensor, output_size: Sizes | None, factors: Factors, mode: str, corners: bool = False
-) -> Tensor:
-    """Resize the axes after the first two: to sizes, or by factors.
+@dataclass(frozen=True)
+class Resizing:
+    """The converters of a way to resize the axes after the first two.
 
-    A given factor is also the ratio of positions, which differs from that of the sizes where a
-    product was rounded.
+    :ivar kind: of the interpolation, as `resized` takes it.
+    :ivar has_corners: whether the operators have a parameter `align_corners`.
     """
-    space = x.shape[2:]
-    if output_size is None:
-        output_size = [
-            int(size * factor) for size, factor in zip(space, factors) if factor is not None
+
+    kind: str
+    has_corners: bool = True
+    antialias: bool = False
+
+    def resize(self, x: Tensor, output_size: Sizes, *more: Any) -> Tensor:
+        """Resize to sizes. After them come `align_corners`, and a factor or None for each axis."""
+        corners = bool(more[0]) if self.has_corners and more else False
+        return self._resized(x, output_size, more[1:] if self.has_corners else more, corners)
+
+    def resize_by_factors(self, x: Tensor, output_size: Sizes | None, *more: Any) -> Tensor:
+        """Resize to sizes or by factors. After them come `align_corners`, and the factors."""
+        corners = bool(more[0]) if self.has_corners else False
+        factors = more[-1] or ()
+        if output_size is None:
+            output_size = [_scaled(*each) for each in zip(x.shape[2:], factors, strict=True)]
+        return self._resized(x, output_size, factors, corners)
+
+    def gradient(
+        self, grad: Tensor, output_size: Sizes, input_size: Sizes, *more: Any
+    ) -> Tensor:  # fmt: skip
+        """Return the gradient of what was resized. After its sizes come those of `resize`."""
+        like = Tensor.zeros(*input_size, dtype=grad.dtype, device=grad.device)
+        return gradients(lambda x: self.resize(x, output_size, *more), (like,), grad)[0]
+
+    def _resized(
+        self, x: Tensor, output_size: Sizes, factors: Factors, corners: bool
+    ) -> Tensor:  # fmt: skip
+        """Resize the axes. A given factor is also the ratio of positions, which differs from that
+        of the sizes where a product was rounded."""
+        space = x.shape[2:]
+        factors = [*factors, *[None] * (len(space) - len(factors))]
+        steps = [
+            None if factor is None or corners or _is_ratio(size, factor, new) else 1 / factor
+            for size, new, factor in zip(space, output_size, factors, strict=True)
         ]
-    factors = [*factors, *[None] * (len(space) - len(factors))]
-    steps = [
-        None if factor is None or corners or size * factor == new else 1 / factor
-        for size, new, factor in zip(space, output_size, factors)
-    ]
-    return resized(x, output_size, steps, mode, corners)
+        return resized(x, output_size, steps, self.kind, corners, self.antialias)
 
 
-@converter("aten::upsample_nearest1d", "aten::upsample_nearest2d", "aten::upsample_nearest3d")
-def upsample_nearest(x: Tensor, output_size: Sizes, *factors: float | None) -> Tensor:
-    """Repeat the nearest element."""
-    return _resized(x, output_size, factors, "nearest")
+def _scaled(size: int, factor: float) -> int:
+    """Return a size by a factor, rounded down. A size may be symbolic where the factor is whole."""
+    return size * int(factor) if factor == int(factor) else int(size * factor)
 
 
-@converter("aten::upsample_nearest2d.vec", "aten::upsample_nearest1d.vec")
-def upsample_nearest_by_factor(
-    x: Tensor, output_size: Sizes | None, scale_factors: Factors | None
-) -> Tensor:
-    """Repeat the nearest element, by a size or by factors."""
-    return _resized(x, output_size, scale_factors or (), "nearest")
+def _is_ratio(size: int, factor: float, new: int) -> bool:
+    """Return whether a factor is the ratio of the sizes."""
+    return fold(size * int(factor)) == new if factor == int(factor) else size * factor == new
 
 
-@converter("aten::upsample_bilinear2d")
-def upsample_bilinear(
-    x: Tensor, output_size: Sizes, align_corners: bool, *factors: float | None
-) -> Tensor:
-    """Interpolate linearly in two axes."""
-    return _resized(x, output_size, factors, "linear", align_corners)
+RESIZINGS = {
+    **{f"upsample_nearest{axes}d": Resizing("nearest", False) for axes in (1, 2, 3)},
+    **{f"_upsample_nearest_exact{axes}d": Resizing("nearest-exact", False) for axes in (1, 2, 3)},
+    "upsample_linear1d": Resizing("linear"),
+    "upsample_bilinear2d": Resizing("linear"),
+    "upsample_trilinear3d": Resizing("linear"),
+    "upsample_bicubic2d": Resizing("cubic"),
+    "_upsample_bilinear2d_aa": Resizing("linear", antialias=True),
+    "_upsample_bicubic2d_aa": Resizing("cubic", antialias=True),
+}
+"""How the operators of each name resize."""
 
-
-@converter("aten::upsample_bilinear2d.vec")
-def upsample_bilinear_by_factor(
-    x: Tensor, output_size: Sizes | None, align_corners: bool, scale_factors: Factors | None
-) -> Tensor:
-    """Interpolate linearly in two axes, by a size or by factors."""
-    return _resized(x, output_size, scale_factors or (), "linear", align_corners)
-
-
-@converter("aten::upsample_nearest2d_backward")
-def upsample_nearest_backward(
-    grad: Tensor, output_size: Sizes, input_size: Sizes, *factors: float | None
-) -> Tensor:
-    """Return the gradient of the input of `upsample_nearest2d`."""
-    like = Tensor.zeros(*input_size, dtype=grad.dtype, device=grad.device)
-    return gradients(lambda x: upsample_nearest(x, output_size, *factors), (like,), grad)[0]
-
-
-@converter("aten::upsample_bilinear2d_backward")
-def upsample_bilinear_backward(
-    grad: Tensor, output_size: Sizes, input_size: Sizes, align_corners: bool,
-    *factors: float | None,
-) -> Tensor:  # fmt: skip
-    """Return the gradient of the input of `upsample_bilinear2d`."""
-    like = Tensor.zeros(*input_size, dtype=grad.dtype, device=grad.device)
-
-    def function(x: Tensor) -> Tensor:
-        return upsample_bilinear(x, output_size, align_corners, *factors)
-
-    return gradients(function, (like,), grad)[0]
+for _name, _resizing in RESIZINGS.items():
+    converter(f"aten::{_name}")(_resizing.resize)
+    converter(f"aten::{_name}.vec")(_resizing.resize_by_factors)
+    converter(f"aten::{_name}_backward")(_resizing.gradient)
 
 
 # ---- sampling ---------------------------------------------------------------------------------
@@ -102,3 +105,16 @@ def grid_sample(
     """Return the values of images (N, C, *space) at the positions from -1 to 1 of a grid."""
     mode, padding = _MODES[interpolation_mode], PADDINGS[padding_mode]
     return samples(x, positions_of(x, grid, align_corners), mode, padding, align_corners)
+
+
+@converter("aten::grid_sampler_2d_backward", "aten::grid_sampler_3d_backward")
+def grid_sample_backward(
+    grad: Tensor, x: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int,
+    align_corners: bool, output_mask: Sequence[bool],
+) -> tuple[Any, ...]:  # fmt: skip
+    """Return the gradients of images and grid, None where the mask asks for none."""
+
+    def function(x: Tensor, grid: Tensor) -> Tensor:
+        return grid_sample(x, grid, interpolation_mode, padding_mode, align_corners)
+
+    return tuple(chosen(function, (x, grid), grad, output_mask))
