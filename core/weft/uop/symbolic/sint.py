@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from weft.base.dtype import dtypes
+from weft.uop.evaluate import exec_alu
 from weft.uop.node import UOp, sint
-from weft.uop.ops import Ops
+from weft.uop.ops import GroupOp, Ops
 
 Variable = UOp.variable
 
@@ -123,8 +124,17 @@ def evaluate_sint(value: sint, values: dict[UOp, int]) -> int:
     """
     if not isinstance(value, UOp):
         return int(value)
-    known = {node: UOp.const(node.dtype, number) for node, number in values.items()}
+    found = dict[UOp, Any](values)
     for node in value.toposort():
-        if node.op is Ops.BIND and node not in known:
-            known[node] = known.get(node.src[0], node.src[1])
+        if node in found:
+            continue
+        if node.op is Ops.CONST:
+            found[node] = node.arg
+        elif node.op is Ops.BIND:
+            found[node] = found.get(node.src[0], node.src[1].arg)
+        elif node.op in GroupOp.ALU and all(source in found for source in node.src):
+            found[node] = exec_alu(node.op, node.dtype, [found[source] for source in node.src])
+    if value in found:
+        return int(found[value])
+    known = {node: UOp.const(node.dtype, number) for node, number in found.items()}
     return int(value.substitute(known))
