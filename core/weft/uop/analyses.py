@@ -21,7 +21,9 @@ def provide(name: str, function: Callable[..., Any]) -> None:
     """Install the function behind a property or method of UOp that a higher layer owns.
 
     Known names: simplify, bounds, render, pretty, st, shape, device, buffer, realized; values_read,
-    which is called with the bound variables whose values Python reads.
+    which is called with the bound variables whose values Python reads; condition_read, which is
+    called with a condition of bound variables that Python evaluates, and returns whether the
+    outcome is recorded.
     """
     _PROVIDED[name] = function
 
@@ -44,6 +46,16 @@ def report_values_read(bound: list[UOp]) -> None:
     listener = _PROVIDED.get("values_read")
     if listener is not None and bound:
         listener(bound)
+
+
+def report_read(node: UOp, bound: list[UOp], kind: type) -> None:
+    """Report that Python reads an expression of bound variables as an int, float or bool.
+
+    What follows depends on the values of the variables, or on the outcome of a condition alone.
+    """
+    listener = _PROVIDED.get("condition_read") if kind is bool and bound else None
+    if listener is None or not listener(node):
+        report_values_read(bound)
 
 
 class Analysed:

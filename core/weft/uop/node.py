@@ -22,7 +22,7 @@ from weft.base.dtype import DType, PtrDType, dtypes
 from weft.base.errors import ArgumentError, SpecError
 from weft.base.scalars import check_range, truncate
 from weft.base.weak import entry_type
-from weft.uop.analyses import Analysed, provided, report_values_read
+from weft.uop.analyses import Analysed, provided, report_read, report_values_read
 from weft.uop.args import PLAIN, AxisKind, RangeArg, Reduce, Var, key_of
 from weft.uop.math import MIXED, MathMixin, has_graph
 from weft.uop.ops import GroupOp, Ops
@@ -454,7 +454,7 @@ class UOp(_Open):
         if node.op is not Ops.CONST:
             # the bound values decide, which a recorder must know
             bound = [u for u in node.toposort() if u.op is Ops.BIND]
-            report_values_read(bound)
+            report_read(node, bound, kind)
             node = node.substitute({u: u.src[1] for u in bound}).simplify()
         if node.op is not Ops.CONST:
             raise ArgumentError(

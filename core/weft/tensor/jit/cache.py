@@ -8,11 +8,11 @@ Source: JAX, tracing cache of `jax.jit`; the least recently used entry is evicte
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
 from typing import Any
 
 from weft.base.settings import settings
 from weft.device import registry
+from weft.tensor.jit.conditions import merged, outcomes
 from weft.tensor.jit.signature import Signature
 from weft.tensor.jit.specialization import Specialization, aliased_state_of
 from weft.tensor.jit.state import State
@@ -40,14 +40,15 @@ def current_mode() -> list[Any]:
 class SpecializationCache:
     """The specializations of one function, at most `limit` of them.
 
-    A call key is the signature of the arguments, the mode, and the values of variables that Python
-    takes. The key of an entry adds the signature of the state.
+    A call key is the signature of the arguments, the mode, the values of variables that Python
+    takes, and the outcomes of conditions of variables. The key of an entry adds the signature of
+    the state.
     """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        # by signature and mode: the variables whose values Python takes
-        self.read_variables: dict[tuple[Any, ...], frozenset[UOp]] = {}
+        # by signature and mode: the variables whose values Python takes, and the conditions
+        self.read: dict[tuple[Any, ...], frozenset[UOp]] = {}
         self.clear()
 
     def __len__(self) -> int:
@@ -64,7 +65,7 @@ class SpecializationCache:
         """The specialization of a call whose state is unchanged; None if there is none."""
         stamp = (settings.stamp(), Tensor.training, grad_enabled(), registry.default_if_any())
         last = self._last
-        if last is not None and not self.read_variables:
+        if last is not None and not self.read:
             if stamp == last[1] and arguments.key == last[0] and last[2].accepts(arguments.nodes):
                 return last[2]
         for entry in self._by_call.get(self.call_key(arguments)[0], ()):
@@ -74,16 +75,20 @@ class SpecializationCache:
         return None
 
     def call_key(self, arguments: Signature) -> tuple[tuple[Any, ...], frozenset[UOp]]:
-        """The key of a call, and the variables whose values are part of it."""
+        """The key of a call, and the variables and conditions whose values are part of it."""
         key = (*arguments.key, *current_mode())
-        read = self.read_variables.get(key, frozenset())
-        return ((*key, _values_of(read, arguments.values)) if read else key), read
+        read = self.read.get(key, frozenset())
+        return ((*key, frozenset(outcomes(read, arguments.values))) if read else key), read
+
+    def values_read(self, arguments: Signature) -> list[tuple[UOp, int]]:
+        """The variables and conditions that are part of the key of a call, with their values."""
+        return outcomes(self.call_key(arguments)[1], arguments.values)
 
     def entry_key(self, arguments: Signature, state: State) -> tuple[Any, ...]:
         """The key of the specialization for a call and a state."""
         call, read = self.call_key(arguments)
         aliased = aliased_state_of(arguments.nodes, state)
-        values = _values_of(read, state.signature.values)
+        values = frozenset(outcomes(read, state.signature.values))
         return call, tuple(state.signature.key), tuple(aliased), values
 
     def reuse(self, key: tuple[Any, ...], state: State) -> Specialization | None:
@@ -111,21 +116,18 @@ class SpecializationCache:
             self._last = None
 
     def specialize_on_values(self, arguments: Signature, read: frozenset[UOp]) -> bool:
-        """Make the values of these variables part of the call key. Returns whether that is new."""
+        """Make the values of these variables and conditions part of the call key. Returns whether
+        that is new."""
         call = (*arguments.key, *current_mode())
-        known = self.read_variables.get(call, frozenset())
-        if read <= known:
+        known = self.read.get(call, frozenset())
+        together = merged(known, read)
+        if together == known:
             return False
-        if len(self.read_variables) >= 4 * self._limit:
-            self.read_variables.clear()
-        self.read_variables[call] = known | read
+        if len(self.read) >= 4 * self._limit:
+            self.read.clear()
+        self.read[call] = together
         for key in [key for key in self._entries if key[0][: len(call)] == call]:
             del self._entries[key]
             self._by_call.pop(key[0], None)
         self._last = None
         return True
-
-
-def _values_of(read: frozenset[UOp], values: Mapping[UOp, int]) -> tuple[Any, ...]:
-    """The values of those variables that are among `values`."""
-    return tuple((v, values[v]) for v in values if v in read)

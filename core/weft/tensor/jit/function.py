@@ -39,6 +39,7 @@ from weft.tensor.jit.retrace_reason import (
     facts_of_arguments,
     facts_of_mode,
     facts_of_state,
+    facts_of_values,
 )
 from weft.tensor.jit.signature import Signature, UnsupportedArgument, path_of
 from weft.tensor.jit.specialization import Specialization, aliased_state_of
@@ -163,7 +164,8 @@ class Jit(Generic[P, R]):
         >>> weft.jit(lambda x: x + 1).read_variables
         frozenset()
         """
-        return frozenset().union(*self._cache.read_variables.values())
+        read = frozenset[UOp]().union(*self._cache.read.values())
+        return frozenset(node for node in read if node.op is Ops.DEFINE_VAR)
 
     # ---- methods --------------------------------------------------------------------------------
 
@@ -236,7 +238,7 @@ class Jit(Generic[P, R]):
                     result = entry.replay(tensors, nodes, arguments.values)
                     self.replays += 1
                     self._new_in_a_row = self._guard_failures = 0
-                    if not self._cache.read_variables:
+                    if not self._cache.read:
                         self._guard = CallGuard.of(entry, args, kwargs, arguments)
                     return result
                 self._count_guard_failure(entry)
@@ -323,6 +325,7 @@ class Jit(Generic[P, R]):
             facts = facts_of_mode(MODES, call[len(arguments.key) :])
             facts += facts_of_arguments(self._parameters(), *arguments.call)
             facts += facts_of_state(state)
+            facts += facts_of_values(self._cache.values_read(arguments))
             what = difference(self._facts, facts) if self._facts is not None else None
             self._facts = facts
             if self._new_in_a_row >= _NEW_BEFORE_WARNING:

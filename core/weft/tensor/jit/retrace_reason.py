@@ -7,15 +7,16 @@ Source: JAX, `jax_explain_cache_misses`; PyTorch, recompile reasons.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from weft.base.arguments import kind_of, shown
 from weft.base.errors import WeftError
 from weft.shape.movement import say_shape
-from weft.tensor.jit.signature import PLAIN, children
+from weft.tensor.jit.signature import PLAIN, children, unbound
 from weft.tensor.jit.state import DICT, LIST, State
 from weft.tensor.protocol import TensorBase
+from weft.uop import UOp
 
 # (name, description of the value), in the order of the traversal
 Facts: TypeAlias = list[tuple[str, str]]
@@ -57,6 +58,11 @@ def facts_of_state(state: State) -> Facts:
         if len(found) > _MAX_FACTS:
             break
     return found
+
+
+def facts_of_values(read: Iterable[tuple[UOp, int]]) -> Facts:
+    """The facts of variables and conditions whose values Python takes."""
+    return sorted((f"the value of {node.render()}", shown(value)) for node, value in read)
 
 
 def facts_of_mode(names: Sequence[str], mode: Sequence[Any]) -> Facts:
@@ -103,6 +109,8 @@ def _text(value: Any) -> str:
         return text + (", requires_grad" if value._requires_grad else "")
     if kind in PLAIN or kind is float:
         return shown(value)
+    if isinstance(value, UOp):  # its values are no part of a signature
+        return unbound(value, {}).render()
     if isinstance(value, (list, tuple, dict)):
         return f"{kind_of(value)} of {len(value)} items"
     return f"{kind_of(value)} at {id(value):#x}"

@@ -27,6 +27,7 @@ from weft.engine.capture import Recording, recorded
 from weft.engine.recorded_steps import CONSTANT, Unreplayable
 from weft.engine.replay import Replay
 from weft.tensor.alias import base_of, is_view
+from weft.tensor.jit.conditions import expressions_read, recorded_conditions
 from weft.tensor.jit.effects import (
     RebindTensor,
     check_effects,
@@ -60,7 +61,8 @@ class Trace:
     result. specs: of the new tensors. effects: in order. outputs: device, size and dtype of each
     new buffer. swaps: see `replaced_tensors`.
     external: weak references to tensors whose memory is read, but that are neither arguments nor
-    state. rng_draws: requests to the random stream. read: variables whose values Python took.
+    state. rng_draws: requests to the random stream. read: the variables whose values Python took,
+    and the conditions of variables that it evaluated.
     views: which new tensors are views. aliases: the alias groups of the arguments;
     checks_aliases: whether a replay depends on them. rebound: tensors that get another node.
     reason: why it cannot be replayed; None if it can. pattern: equal for traces that do the same.
@@ -105,7 +107,7 @@ def record_trace(
     before = Snapshot(arguments, state)
     nodes = [*arguments.nodes, *state.signature.nodes]
     changing = {*before.bound, *(id(binding.buffer_of(node)) for node in nodes)}
-    with recorded(name, changing) as record:
+    with recorded(name, changing) as record, recorded_conditions(record) as conditions:
         result = function(*args, **kwargs)
         new: dict[int, TensorBase] = {}
         try:
@@ -118,8 +120,7 @@ def record_trace(
         realize_with_bases([*new.values(), *_stored(before)])
     _detach_outputs(before, new)
     made = Trace(result, len(arguments.nodes), tree)
-    passed_in = {*arguments.values, *state.signature.values}
-    made.read = frozenset(record.read & passed_in)
+    made.read = expressions_read(record.read, conditions, arguments.values, state.signature.values)
     try:
         _check_containers(args, kwargs, arguments)
         _build_replay(made, record, before, arguments, state, list(new.values()), [*stores, *grads])

@@ -139,3 +139,17 @@ def test_variables_are_no_reason():
 )
 def test_the_first_difference(before, after, words):
     assert difference(before, after) == words
+
+
+def test_the_value_of_a_variable_that_is_read():
+    n = Variable("n", 1, 8)
+    step = jit(lambda x, k: x + int(k) + 0 * int(k + 1))
+    calls = [lambda k=k: step(X, n.bind(k)) for k in range(1, 8)]
+    assert warned_reason(step, *calls).endswith("the value of n was 4, then 5")
+
+
+def test_an_expression_of_variables_by_its_text():
+    n = Variable("n", 1, 8)
+    step = jit(lambda x, k: x + 1)
+    calls = [lambda k=k: step(X, n.bind(2) * k) for k in range(2, 9)]
+    assert warned_reason(step, *calls).endswith("k was (n*5), then (n*6)")
