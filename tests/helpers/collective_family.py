@@ -44,6 +44,7 @@ class Gang:
     def __init__(self):
         self.kinds = []
         self.events = []
+        self.overlaps = []
 
     @hookimpl
     def weft_devices(self):
@@ -104,7 +105,8 @@ class GangExchange:
     def sent(self):
         return [bytes(memory.map_host(h)) for memory, h in zip(self.memory, self.inputs)]
 
-    def starter(self, handles):
+    def starter(self, handles, overlaps=True):
+        self.gang.overlaps.append(overlaps)
         return self.start
 
     def start(self, outputs, inputs):

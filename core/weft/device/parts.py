@@ -287,13 +287,14 @@ class AsyncCollective(CollectiveRunner, Protocol):
     """A collective that can go on while kernels run."""
 
     def starter(
-        self, handles: tuple[Sequence[Any], Sequence[Any]] | None
+        self, handles: tuple[Sequence[Any], Sequence[Any]] | None, overlaps: bool = True
     ) -> Callable[[Sequence[Any], Sequence[Any]], Exchanging]:
         """A function that starts the exchange on handles of results and of given values. It is
         called again after the end of the last exchange only.
 
-        handles: those of every call, where they are always the same. All processes call this for
-        the same collectives in one order, and start them in one order.
+        handles: those of every call, where they are always the same. overlaps: whether this process
+        runs kernels between start and end. All processes call this for the same collectives in one
+        order, and start them in one order.
         """
         ...
 

@@ -13,15 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
-from typing import TypeVar
+from typing import NoReturn
 
 from weft.base.interrupts import let_through
 from weft.device import AsyncCollective, Buffer, Exchanging
 from weft.engine.recorded_steps import CONSTANT, INPUT, INTERMEDIATE, Argument, Step
 from weft.engine.runners import CollectiveStep
 from weft.uop import UOp
-
-_T = TypeVar("_T")
 
 
 def awaited_at(steps: Sequence[Step]) -> dict[int, int]:
@@ -51,8 +49,14 @@ def overlapped(
     steps: Sequence[Step], buffers: Sequence[Sequence[Buffer]]
 ) -> dict[int, OverlappedExchange]:
     """By number, the steps that exchange values while others run. buffers: of each step."""
+    awaited = awaited_at(steps)
     return {
-        number: OverlappedExchange(prg, buffers[number], _is_fixed(step.arguments))
+        number: OverlappedExchange(
+            prg,
+            buffers[number],
+            fixed=_is_fixed(step.arguments),
+            overlaps=_has_work(steps[number + 1 : awaited[number]]),
+        )
         for number, step in enumerate(steps)
         if isinstance(prg := step.item.prg, CollectiveStep)
         and isinstance(prg.runner, AsyncCollective)
@@ -64,49 +68,63 @@ def _is_fixed(arguments: Sequence[Argument]) -> bool:
     return all(a.memory.kind is INTERMEDIATE or a.memory.kind is CONSTANT for a in arguments)
 
 
+def _has_work(steps: Sequence[Step]) -> bool:
+    """Whether steps do anything but exchange values."""
+    return not all(isinstance(step.item.prg, CollectiveStep) for step in steps)
+
+
 class OverlappedExchange(CollectiveStep):
     """A collective of a replay that starts, goes on while kernels run, and is awaited.
 
     :param buffers: of its results, then of its inputs; a replay may change them.
     :param fixed: whether they are always the same.
+    :param overlaps: whether kernels run between its start and its end.
     """
 
-    def __init__(self, step: CollectiveStep, buffers: Sequence[Buffer], fixed: bool) -> None:
+    def __init__(
+        self, step: CollectiveStep, buffers: Sequence[Buffer], fixed: bool, overlaps: bool
+    ) -> None:
         self.ast, self.name, self.device = step.ast, step.name, step.device
         self.devices, self.runner = step.devices, step.runner
         self._buffers = buffers
-        self._exchanging: Exchanging | None = None
+        self._exchanging: Exchanging
         runner = step.runner
         assert isinstance(runner, AsyncCollective)
-        self._same = handles = self._handles() if fixed else None
-        self._start = self._guarded(lambda: runner.starter(handles))
+        self._same = self._handles() if fixed else None
+        try:
+            self._start = runner.starter(self._same, overlaps)
+        except Exception as error:
+            self._failed(error)
 
     def _handles(self) -> tuple[list[object], list[object]]:
         count = self.ast.arg.devices
         handles = [buffer.handle for buffer in self._buffers]
         return handles[:count], handles[count:]
 
-    def _guarded(self, call: Callable[[], _T]) -> _T:
-        try:
-            return call()
-        except Exception as error:
-            let_through(error)
-            self.device.failed(f"the collective {self.name}", error)
+    def _failed(self, error: Exception) -> NoReturn:
+        let_through(error)
+        self.device.failed(f"the collective {self.name}", error)
 
     def start(self) -> None:
         """Start the exchange."""
-        outputs, inputs = self._same or self._handles()
-        self._exchanging = self._guarded(lambda: self._start(outputs, inputs))
+        try:
+            self._exchanging = self._start(*(self._same or self._handles()))
+        except Exception as error:
+            self._failed(error)
 
     def progress(self) -> None:
         """Let it progress, without waiting."""
-        assert self._exchanging is not None
-        self._guarded(self._exchanging.progress)
+        try:
+            self._exchanging.progress()
+        except Exception as error:
+            self._failed(error)
 
     def wait(self) -> None:
         """Wait for its end."""
-        assert self._exchanging is not None
-        self._guarded(self._exchanging.wait)
+        try:
+            self._exchanging.wait()
+        except Exception as error:
+            self._failed(error)
 
     def __call__(
         self, bufs: Sequence[Buffer], values: Mapping[UOp, int], wait: bool

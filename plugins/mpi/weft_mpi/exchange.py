@@ -63,8 +63,10 @@ class Exchange:
             collective.output_size(self.place) * dtype.itemsize,
         )
         self.allocator = devices[self.place].below.allocator
-        self.below = devices[self.place].below
-        if (planned := self.process.planned) is not None:
+        self.synchronize = devices[self.place].synchronize
+        planned = self.process.planned
+        self.is_modelled = planned is not None and planned.rates is not None
+        if planned is not None:
             self.call = planned.exchange(ranks, collective, dtype)
             return
         self.group = self.process.group(ranks)
@@ -75,10 +77,15 @@ class Exchange:
         """Exchange the own part with the other ranks."""
         if self.place is None:
             return
-        if self.process.planned is not None and self.process.planned.rates is not None:
+        if self.is_modelled:
             self.call(_NOTHING, _NOTHING)
             return
-        self.below.synchronize()
+        self.synchronize()
+        direct = self._direct(outputs, inputs)
+        if direct is not None:  # small exchanges take as long as the contexts of others
+            with self.process.waiting(self.what, self.ranks):
+                self.call(*direct)
+            return
         with (
             self._memory(outputs, inputs) as (source, memory),
             self.process.waiting(self.what, self.ranks),
@@ -94,25 +101,30 @@ class Exchange:
         """A method of the communicator, given what is sent and what is filled. form: of its name
         in lower case, the first letter of which becomes upper case."""
         name = form.format(_CALLS[CollectiveKind(self.collective.kind)])
-        method = getattr(self.group, name[0].upper() + name[1:])
-        return lambda source, memory: method(*self.arguments(source, memory))
+        method, arguments = getattr(self.group, name[0].upper() + name[1:]), self.arguments
+        return lambda source, memory: method(*arguments(source, memory))
 
     # ---- going on while kernels run -------------------------------------------------------------
 
     def starter(
-        self, handles: tuple[Sequence[Any], Sequence[Any]] | None
+        self, handles: tuple[Sequence[Any], Sequence[Any]] | None, overlaps: bool = True
     ) -> Callable[[Sequence[Any], Sequence[Any]], Exchanging]:
-        """A persistent request where all ranks have always the same memory, which MPI can use
-        itself; else a nonblocking call each time.
+        """A blocking call where no rank has work beside it: MPI has faster algorithms for these.
+
+        Else a persistent request where all ranks have always the same memory, which MPI can use
+        itself, and a nonblocking call each time elsewhere.
 
         :raises DeviceError: if the ranks do not ask for it for the same collective.
         """
         if self.place is None:
-            return lambda outputs, inputs: _Ended()
+            return lambda outputs, inputs: _ENDED
         if (planned := self.process.planned) is not None:
             return lambda outputs, inputs: planned.overlapped(lambda: self(outputs, inputs))
         direct = None if handles is None else self._direct(*handles)
-        if not self._agreed(direct is not None) or direct is None:
+        is_fixed, is_alone = self._agreed(direct is not None, not overlaps)
+        if is_alone:
+            return self._blocking
+        if not is_fixed or direct is None:
             return self._nonblocking
         try:
             request = self._bound("{}_init")(*direct)
@@ -122,7 +134,7 @@ class Exchange:
         finalize(running, _free, self.process.mpi, request).atexit = False
 
         def start(outputs: Sequence[Any], inputs: Sequence[Any]) -> Running:
-            self.below.synchronize()
+            self.synchronize()
             running.begin()
             request.Start()
             return running
@@ -138,13 +150,15 @@ class Exchange:
         memory = self.allocator.map_host(outputs[self.place])
         return None if source is None or memory is None else (source, memory)
 
-    def _agreed(self, able: bool) -> bool:
-        """Whether all ranks of the group can use a persistent request."""
+    def _agreed(self, is_fixed: bool, is_alone: bool) -> tuple[bool, bool]:
+        """Whether all ranks of the group can use a persistent request, and whether none of them has
+        work beside the exchange."""
         process = self.process
-        able = able and self.collective.kind != CollectiveKind.BROADCAST  # it copies at its start
+        if self.collective.kind == CollectiveKind.BROADCAST:
+            is_fixed = False  # it copies at its start
         with process.waiting(f"the memory of {self.what}", self.ranks):
-            found = self.group.allgather((self.what, able))
-        odd = [rank for rank, (what, _) in zip(self.ranks, found) if what != found[0][0]]
+            found = self.group.allgather((self.what, is_fixed, is_alone))
+        odd = [rank for rank, (what, *_) in zip(self.ranks, found) if what != found[0][0]]
         if odd:
             raise DeviceError(
                 "the ranks of this program replay different exchanges",
@@ -152,10 +166,14 @@ class Exchange:
                 because=f"rank {odd[0]} has {dict(zip(self.ranks, found))[odd[0]][0]}",
                 try_="every rank keeps the same results of a function under jit",
             )
-        return all(each for _, each in found)
+        return all(each[1] for each in found), all(each[2] for each in found)
+
+    def _blocking(self, outputs: Sequence[Any], inputs: Sequence[Any]) -> _Ended:
+        self(outputs, inputs)
+        return _ENDED
 
     def _nonblocking(self, outputs: Sequence[Any], inputs: Sequence[Any]) -> Running:
-        self.below.synchronize()
+        self.synchronize()
         memory = self._memory(outputs, inputs)
         running = Running(self.process, self.what, self.ranks, None, memory)
         running.begin()
@@ -206,9 +224,11 @@ class Running:
 
     def progress(self) -> None:
         """Let MPI work on all exchanges that have started."""
-        assert self.begun is not None
-        with self.process.waiting_for(self.begun):
+        try:
             self.request.Test()
+        except Exception as error:
+            self.process.check_lost(error, self.what)
+            raise
 
     def wait(self) -> None:
         """Wait for the end, and copy a staged result back."""
@@ -227,6 +247,9 @@ class _Ended:
 
     def wait(self) -> None:
         """Nothing is left to do."""
+
+
+_ENDED = _Ended()
 
 
 def _free(mpi: Any, request: Any) -> None:

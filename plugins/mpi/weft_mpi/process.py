@@ -14,7 +14,6 @@ import signal
 import sys
 import traceback
 from collections import Counter
-from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
@@ -27,7 +26,6 @@ from weft_mpi.recovery import is_enabled, is_loss, lost_ranks, peer_lost
 from weft_mpi.watcher import Wait, Watcher
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
     from types import TracebackType
 
     from weft_mpi.planned_rank import PlannedProcess
@@ -84,6 +82,13 @@ class Process:
             found = lost_ranks(self.mpi, self.world)
         return peer_lost(found, what)
 
+    def check_lost(self, error: Exception, what: str) -> None:
+        """:raises PeerLost: if a call of MPI failed because a rank has ended."""
+        let_through(error)
+        found = self.lost(error, what)
+        if found is not error:
+            raise found from error
+
     def _revoke(self) -> None:
         """End the exchanges that others wait for: not all of them see a loss themselves."""
         for communicator in (self.control, *self.groups.values()):
@@ -96,28 +101,17 @@ class Process:
         vendor, version = self.mpi.get_vendor()
         return f"{vendor} {'.'.join(map(str, version))}"
 
-    @contextmanager
-    def waiting(self, what: str, ranks: tuple[int, ...] | None = None) -> Generator[None]:
+    def waiting(self, what: str, ranks: tuple[int, ...] | None = None) -> Waiting:
         """Note what this rank waits for, so that others can be told.
 
         ranks: those that take part, all by default. They note the same text.
         """
-        with self.waiting_for(self.wait_of(what, ranks or tuple(range(self.size)))):
-            yield
+        return Waiting(self, self.wait_of(what, ranks or tuple(range(self.size))))
 
-    @contextmanager
-    def waiting_for(self, wait: Wait) -> Generator[None]:
+    def waiting_for(self, wait: Wait) -> Waiting:
         """Wait for what this rank takes part in since `wait_of`."""
-        self.waits_for = wait._replace(since=monotonic())
-        try:
-            yield
-        except Exception as error:
-            let_through(error)
-            if (found := self.lost(error, wait.what)) is error:
-                raise
-            raise found from error
-        finally:
-            self.waits_for = None
+        number, what, ranks, _, begun, turn = wait
+        return Waiting(self, Wait(number, what, ranks, monotonic(), begun, turn))
 
     def wait_of(self, what: str, ranks: tuple[int, ...]) -> Wait:
         """Take part in what this rank will wait for."""
@@ -179,6 +173,26 @@ class Process:
         """Tell the other ranks that this program has ended."""
         if self.watcher is not None:
             self.watcher.stop()
+
+
+class Waiting:
+    """A context in which a rank waits. The error of a call of MPI becomes that of `Process.lost`.
+
+    It is a class since each exchange enters one: a generator takes several times as long.
+    """
+
+    __slots__ = ("process", "wait")
+
+    def __init__(self, process: Process, wait: Wait) -> None:
+        self.process, self.wait = process, wait
+
+    def __enter__(self) -> None:
+        self.process.waits_for = self.wait
+
+    def __exit__(self, kind: Any, error: BaseException | None, _: Any) -> None:
+        self.process.waits_for = None
+        if isinstance(error, Exception):
+            self.process.check_lost(error, self.wait.what)
 
 
 def _process_namespace() -> str:

@@ -32,6 +32,7 @@ def replayed(gang, function, *given):
     for _ in range(3):
         gang.events.clear()
         found = run(*given)
+    found = found[0] if isinstance(found, tuple) else found
     return found.numpy(), list(gang.events)
 
 
@@ -48,6 +49,19 @@ def test_an_exchange_goes_on_while_kernels_run_that_do_not_need_it(gang, monkeyp
     assert events.count("start") == events.count("wait")
     meanwhile = events[events.index("start") : events.index("wait")]
     assert "kernel" in meanwhile and "progress" in meanwhile
+
+
+@pytest.mark.parametrize("has_work", [False, True])
+def test_the_plugin_is_told_whether_kernels_run_beside_an_exchange(gang, monkeypatch, has_work):
+    monkeypatch.setattr(exchange_order, "BUCKET_BYTES", 64)
+
+    def function(x, y):
+        other = ((y + 1).contiguous() * 3).contiguous() - 1
+        return (x.sum(axis=0) * 2, other) if has_work else x.sum(axis=0) * 2
+
+    with settings.override(GROUP_KERNELS=0):
+        replayed(gang, function, sharded(4, 38), sharded(4, 38))
+    assert gang.overlaps == [has_work]
 
 
 def test_memory_of_an_exchange_is_used_again_after_its_end_only(gang):

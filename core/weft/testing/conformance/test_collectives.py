@@ -68,6 +68,13 @@ def started_again(run, outputs, inputs):
         start(outputs, inputs).wait()
 
 
+def started_alone(run, outputs, inputs):
+    """Start a collective that no process has work beside, several times."""
+    start = run.starter((outputs, inputs), overlaps=False)
+    for _ in range(3):
+        start(outputs, inputs).wait()
+
+
 def exchange(group, collective, dtype, given, carry_out=at_once):
     """Carry out one collective; the values that each addressable device got, by its place."""
     run = group[0].collective([one.device for one in group], collective, dtype)
@@ -118,7 +125,7 @@ def test_all_reduce(weft_device, group, op, dtype):
             assert found == reduced(op, given, dtype)
 
 
-@pytest.mark.parametrize("carry_out", [started, started_again])
+@pytest.mark.parametrize("carry_out", [started, started_again, started_alone])
 @pytest.mark.parametrize("kind", CollectiveKind, ids=str)
 def test_a_collective_goes_on_while_kernels_run(group, kind, carry_out):
     count = len(group)
