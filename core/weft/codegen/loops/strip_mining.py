@@ -58,7 +58,9 @@ class AxisSplits:
         outer = outer * outer.const_like(split.factor)
         if split.last is not None:
             last = outer.const_like(split.last)
-            outer = UOp(Ops.WHERE, outer.dtype, (outer < last, outer, last))
+            # in canonical form, as later passes write it: not every index is simplified again
+            inside = (outer < last).simplify()
+            outer = UOp(Ops.WHERE, outer.dtype, (inside, outer, last))
         return outer + self.value(split.inner, new)
 
     def valid_iterations(

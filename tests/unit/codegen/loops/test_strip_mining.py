@@ -45,6 +45,13 @@ def test_the_last_part_overlaps_the_one_before_it():
     assert values(splits, 0, ranges(_1=3, _2=4)) == [0, 1, 2, 3, 4, 5, 6, 7, 6, 7, 8, 9]
 
 
+def test_the_first_index_of_the_last_part_is_in_canonical_form():
+    splits = AxisSplits({LOOP: 0}, {0: Split(1, 2, 4, last=6)})
+    new = ranges(_1=3, _2=4)
+    (condition,) = (u for u in splits.value(0, new).toposort() if u.op is Ops.CMPLT)
+    assert condition is (new[1] < 2)
+
+
 def test_both_loops_of_a_remainder_are_reported():
     splits = AxisSplits({LOOP: 0}, {0: Split(1, 2, 4, None, remainder=2), 2: Split(3, 4, 2, None)})
     assert splits.remainder_axes() == {1, 2}
