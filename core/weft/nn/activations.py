@@ -38,17 +38,18 @@ class Activation(Layer):
         vars(self).update(arguments)
         self._arguments = tuple(arguments)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """The function of x. :raises WrongKind: if that is no tensor."""
-        if not isinstance(x, Tensor):
-            tensor_for(self, x)
+    def forward(self, input: Tensor) -> Tensor:
+        """The function of the input. :raises WrongKind: if that is no tensor."""
+        if not isinstance(input, Tensor):
+            tensor_for(self, input)
         own = self.__dict__
-        result: Tensor = getattr(F, self.function)(x, **{n: own[n] for n in self._arguments})
+        result: Tensor = getattr(F, self.function)(input, **{n: own[n] for n in self._arguments})
         return result
 
     def extra_repr(self) -> str:
         own = vars(self)
-        return ", ".join(f"{name}={own[name]!r}" for name in self._arguments)
+        shown = (name for name in self._arguments if not name.startswith("_"))
+        return ", ".join(f"{name}={own[name]!r}" for name in shown)
 
 
 class RReLU(Activation, function="rrelu"):
@@ -64,10 +65,10 @@ class RReLU(Activation, function="rrelu"):
     ) -> None:
         self._fix(inplace, lower=lower, upper=upper)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """The same shape as x."""
+    def forward(self, input: Tensor) -> Tensor:
+        """The same shape as input."""
         own = vars(self)
-        return F.rrelu(tensor_for(self, x), own["lower"], own["upper"], is_training(self))
+        return F.rrelu(tensor_for(self, input), own["lower"], own["upper"], is_training(self))
 
 
 class _Plain(Activation):
@@ -332,9 +333,9 @@ class Softmax2d(_Plain, function="softmax"):
     [[[[0.2689]], [[0.7311]]]]
     """
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Softmax along axis -3."""
-        return F.softmax(tensor_for(self, x), -3)
+        return F.softmax(tensor_for(self, input), -3)
 
 
 class PReLU(Layer):
@@ -355,9 +356,9 @@ class PReLU(Layer):
         start = Tensor.full((num_parameters,), float(init), device=device, dtype=dtype)
         self.weight = parameter(start)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """The same shape as x."""
-        return F.prelu(tensor_for(self, x), self.weight)
+    def forward(self, input: Tensor) -> Tensor:
+        """The same shape as input."""
+        return F.prelu(tensor_for(self, input), self.weight)
 
     def extra_repr(self) -> str:
         return f"num_parameters={self.num_parameters}"

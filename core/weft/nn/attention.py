@@ -9,6 +9,7 @@ from weft.base.arguments import whole
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.nn import init
+from weft.nn.functional.attention import split_heads
 from weft.nn.input_checks import tensor_for
 from weft.nn.linear import Linear
 from weft.nn.module import Module
@@ -142,8 +143,7 @@ class MultiHeadAttention(Module):
                 for given, weight, bias in zip((query, key, value), weights, biases, strict=True)
                 if given is not None
             ]
-        size = self.embed_dim // self.num_heads
-        return [p.reshape(*p.shape[:2], self.num_heads, size).transpose(1, 2) for p in parts]
+        return [split_heads(part, self.num_heads) for part in parts]
 
     def _mask(
         self,

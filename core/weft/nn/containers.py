@@ -118,6 +118,9 @@ class ModuleList(NumberedModules[Any]):
     )
     """
 
+    def __init__(self, modules: Iterable[Any] | None = None) -> None:
+        super().__init__(modules)
+
     def __repr__(self) -> str:
         """As PyTorch's: equal neighbours are printed once."""
         groups: list[list[Any]] = []
@@ -144,6 +147,9 @@ class ParameterList(NumberedModules[Any]):
     ['0', '1']
     """
 
+    def __init__(self, values: Iterable[Any] | None = None) -> None:
+        super().__init__(values)
+
     def _checked(self, value: Any) -> Any:
         return _as_parameter(self, value)
 
@@ -153,9 +159,6 @@ class ParameterList(NumberedModules[Any]):
 
 class _Dict(_Container[Item]):
     """What dicts share."""
-
-    def __init__(self, items: Mapping[str, Item] | Iterable[tuple[str, Item]] | None = None):
-        self.update({} if items is None else items)
 
     def update(self, items: Mapping[str, Item] | Iterable[tuple[str, Item]]) -> None:
         """Items under their keys; those of the same keys are replaced."""
@@ -180,6 +183,11 @@ class _Dict(_Container[Item]):
         taken: Item = self[key]
         del self[key]
         return taken
+
+    def clear(self) -> None:
+        """Take all items out."""
+        for name in self._names():
+            del self[name]
 
     def get(self, key: str, default: Any = None) -> Any:
         """The item of this key, or the default."""
@@ -222,6 +230,11 @@ class ModuleDict(_Dict[Any]):
     ((3, 1), ['age.weight'])
     """
 
+    def __init__(
+        self, modules: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None
+    ) -> None:
+        self.update({} if modules is None else modules)
+
 
 class ParameterDict(_Dict[Any]):
     """A dict of parameters, named by key. Tensors become parameters.
@@ -229,6 +242,11 @@ class ParameterDict(_Dict[Any]):
     >>> [name for name, _ in nn.ParameterDict({"scale": Tensor([1.0])}).named_parameters()]
     ['scale']
     """
+
+    def __init__(
+        self, parameters: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None
+    ) -> None:
+        self.update({} if parameters is None else parameters)
 
     def _checked(self, value: Any) -> Any:
         return _as_parameter(self, value)

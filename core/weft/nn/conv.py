@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from weft.base.arguments import whole
+from weft.base.arguments import choice, whole
 from weft.base.dtype import DType
-from weft.base.errors import ArgumentError
+from weft.base.errors import ArgumentError, ShapeError
 from weft.base.sequences import prod
 from weft.nn import init
 from weft.nn.functional.convolution import named_padding
@@ -88,9 +89,9 @@ class _Conv(Layer):
             parts.append(f"padding_mode={self.padding_mode}")
         return ", ".join(parts)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """(batch, out_channels, *space), without a batch where x has none. Raises ShapeError."""
-        x = tensor_for(self, x)
+    def forward(self, input: Tensor) -> Tensor:
+        """(batch, out_channels, *space), without a batch where the input has none."""
+        x = tensor_for(self, input)
         if x.ndim == self.axes + 1:
             return self(x.unsqueeze(0)).squeeze(0)
         padding: Any = self.padding
@@ -175,9 +176,11 @@ class _ConvTranspose(_Conv):
         groups: int = 1,
         bias: bool = True,
         dilation: int | tuple[int, ...] = 1,
+        padding_mode: str = "zeros",
         device: str | None = None,
         dtype: DType | None = None,
     ) -> None:
+        choice(padding_mode, "padding_mode", ("zeros",))
         if isinstance(padding, str) or not isinstance(bias, bool):
             raise ArgumentError(
                 "this argument has another position",
@@ -216,11 +219,18 @@ class _ConvTranspose(_Conv):
                 init.fan_in_uniform(out_channels, fan_in=fan_in, device=device, dtype=dtype)
             )
 
-    def forward(self, x: Tensor) -> Tensor:
-        """(batch, out_channels, *space), without a batch where x has none. Raises ShapeError."""
-        x = tensor_for(self, x)
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        """(batch, out_channels, *space), without a batch where the input has none.
+
+        output_size: the last sizes of the result, one of those that one stride leads back to.
+        :raises ShapeError: for others.
+        """
+        x = tensor_for(self, input)
         if x.ndim == self.axes + 1:
-            return self(x.unsqueeze(0)).squeeze(0)
+            return self.forward(x.unsqueeze(0), output_size).squeeze(0)
+        extra = self.output_padding
+        if output_size is not None:
+            extra = self._extra(tuple(x.shape[2:]), tuple(output_size)[-self.axes :])
         return x.conv_transpose2d(
             self.weight,
             self.bias,
@@ -228,8 +238,25 @@ class _ConvTranspose(_Conv):
             stride=self.stride,
             dilation=self.dilation,
             padding=self.padding,
-            output_padding=self.output_padding,
+            output_padding=extra,
         )
+
+    def _extra(self, space: tuple[int, ...], requested: tuple[int, ...]) -> tuple[int, ...]:
+        """The output padding with which `space` becomes the requested sizes."""
+        options = zip(
+            space, self.kernel_size, self.stride, self.padding, self.dilation, strict=True
+        )
+        least = [(n - 1) * step - 2 * pad + gap * (k - 1) + 1 for n, k, step, pad, gap in options]
+        most = [size + step - 1 for size, step in zip(least, self.stride, strict=True)]
+        if len(requested) != self.axes or any(
+            not low <= size <= high for low, size, high in zip(least, requested, most, strict=True)
+        ):
+            raise ShapeError(
+                "the stride does not lead back to this size",
+                asked=f"output_size={requested} of an input of {space}",
+                because=f"the sizes are from {tuple(least)} to {tuple(most)}",
+            )
+        return tuple(size - low for size, low in zip(requested, least, strict=True))
 
 
 class ConvTranspose1d(_ConvTranspose, axes=1):

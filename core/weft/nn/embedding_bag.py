@@ -6,7 +6,6 @@ from weft.base.dtype import DType
 from weft.nn import functional as F
 from weft.nn.embedding import Embedding
 from weft.nn.input_checks import tensor_for
-from weft.nn.parameter import Parameter
 from weft.tensor import Tensor
 
 
@@ -25,46 +24,55 @@ class EmbeddingBag(Embedding):
         self,
         num_embeddings: int,
         embedding_dim: int,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
         scale_grad_by_freq: bool = False,
         mode: str = "mean",
+        sparse: bool = False,
+        _weight: Tensor | None = None,
         include_last_offset: bool = False,
         padding_idx: int | None = None,
         device: str | None = None,
         dtype: DType | None = None,
     ) -> None:
-        super().__init__(num_embeddings, embedding_dim, padding_idx, device, dtype)
-        self.scale_grad_by_freq, self.mode = scale_grad_by_freq, mode
-        self.include_last_offset = include_last_offset
+        super().__init__(
+            num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq,
+            sparse, _weight, device=device, dtype=dtype,
+        )  # fmt: skip
+        self.mode, self.include_last_offset = mode, include_last_offset
 
     @classmethod
-    def from_pretrained(
+    def from_pretrained(  # type: ignore[override]
         cls,
         embeddings: Tensor,
         freeze: bool = True,
-        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
         scale_grad_by_freq: bool = False,
         mode: str = "mean",
+        sparse: bool = False,
         include_last_offset: bool = False,
+        padding_idx: int | None = None,
     ) -> EmbeddingBag:
         """A table with these rows, which are not trained if `freeze`."""
         rows, size = embeddings.shape
         made = cls(
-            rows, size, scale_grad_by_freq, mode, include_last_offset, padding_idx,
-            embeddings.device, embeddings.dtype,
+            rows, size, max_norm, norm_type, scale_grad_by_freq, mode, sparse, embeddings,
+            include_last_offset, padding_idx,
         )  # fmt: skip
-        made.weight = Parameter(embeddings, requires_grad=not freeze)
+        made.weight.requires_grad_(not freeze)
         return made
 
     def extra_repr(self) -> str:
         return f"{super().extra_repr()}, mode={self.mode!r}"
 
     def forward(  # type: ignore[override]
-        self, indices: Tensor, offsets: Tensor | None = None,
+        self, input: Tensor, offsets: Tensor | None = None,
         per_sample_weights: Tensor | None = None,
     ) -> Tensor:  # fmt: skip
         """(bags, embedding_dim). See the class."""
         return F.embedding_bag(
-            tensor_for(self, indices), self.weight, offsets,
+            tensor_for(self, input), self.weight, offsets, self.max_norm, self.norm_type,
             scale_grad_by_freq=self.scale_grad_by_freq, mode=self.mode,
             per_sample_weights=per_sample_weights, include_last_offset=self.include_last_offset,
             padding_idx=self.padding_idx,

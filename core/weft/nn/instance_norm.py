@@ -36,14 +36,16 @@ class _InstanceNormOf(BatchNorm):
         track_running_stats: bool = False,
         device: str | None = None,
         dtype: DType | None = None,
+        *,
+        bias: bool = True,
     ) -> None:
         super().__init__(
-            num_features, eps, affine, track_running_stats, momentum, True, device, dtype
+            num_features, eps, affine, track_running_stats, momentum, bias, device, dtype
         )
 
-    def forward(self, x: Tensor) -> Tensor:
-        """The same shape as x, (batch, num_features, ...), or without the batch."""
-        x = tensor_for(self, x)
+    def forward(self, input: Tensor) -> Tensor:
+        """The same shape as input, (batch, num_features, ...), or without the batch."""
+        x = tensor_for(self, input)
         check_rank(self, x, self.ranks)
         if x.ndim == self.ranks[0]:
             return self.forward(x.unsqueeze(0)).squeeze(0)
@@ -54,7 +56,7 @@ class _InstanceNormOf(BatchNorm):
             mean, variance = (each.reshape(shape) for each in running if each is not None)
             y = (widened(x) - mean) * (variance + self.eps).rsqrt()
             return self._scaled(y, x.dtype, shape).cast(least_upper_float(x.dtype))
-        share = 0.0 if self.running_mean is None else self._share(x)
+        share = 0.0 if self.momentum is None else self.momentum  # batches are not counted
         return by_instance(x, *running, self.weight, self.bias, share, self.eps)
 
 

@@ -50,9 +50,9 @@ class Linear(Layer):
         bias = self.bias is not None
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={bias}"
 
-    def forward(self, x: Tensor) -> Tensor:
-        """(..., out_features) for x (..., in_features)."""
-        return affine_map(tensor_for(self, x), self.weight, self.bias)
+    def forward(self, input: Tensor) -> Tensor:
+        """(..., out_features) for input (..., in_features)."""
+        return affine_map(tensor_for(self, input), self.weight, self.bias)
 
 
 @traced_once
@@ -91,10 +91,10 @@ class Bilinear(Module):
         self.weight: Tensor = drawn(out_features, in1_features, in2_features)
         self.bias: Tensor | None = drawn(out_features) if bias else None
 
-    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """(..., out_features) for (..., in1_features) and (..., in2_features)."""
-        x1, x2 = tensor_for(self, x1), tensor_for(self, x2, "second input")
-        product = Tensor.einsum("...i,oij,...j->...o", x1, self.weight, x2)
+        input1, input2 = tensor_for(self, input1), tensor_for(self, input2, "second input")
+        product = Tensor.einsum("...i,oij,...j->...o", input1, self.weight, input2)
         return product if self.bias is None else product + self.bias
 
     def extra_repr(self) -> str:

@@ -40,16 +40,16 @@ class Loss(Family):
             setattr(self, name, Buffer(value) if isinstance(value, Tensor) else value)
         self._arguments = ("reduction", *arguments)
 
-    def forward(self, *tensors: Tensor) -> Tensor:
-        """The loss of an input and its target."""
+    def forward(self, *tensors: Tensor, **named: Tensor) -> Tensor:
+        """The loss of an input and its target, by position or by the names of the function."""
         own = vars(self)
         given = {name: own[name] for name in self._arguments}
-        result: Tensor = getattr(F, self.function)(*tensors, **given)
+        result: Tensor = getattr(F, self.function)(*tensors, **named, **given)
         return result
 
     if TYPE_CHECKING:
 
-        def __call__(self, *tensors: Tensor) -> Tensor: ...
+        def __call__(self, *tensors: Tensor, **named: Tensor) -> Tensor: ...
 
 
 class MSELoss(Loss, function="mse_loss"):

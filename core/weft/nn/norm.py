@@ -161,9 +161,9 @@ class BatchNorm(_Norm):
             f"track_running_stats={self.track_running_stats}"
         )
 
-    def forward(self, x: Tensor) -> Tensor:
-        """The same shape as x, (batch, num_features, ...), and its dtype. Raises ShapeError."""
-        x = tensor_for(self, x)
+    def forward(self, input: Tensor) -> Tensor:
+        """The same shape as input, (batch, num_features, ...), and its dtype. Raises ShapeError."""
+        x = tensor_for(self, input)
         check_channels("batch", x, self.num_features)
         training = is_training(self)
         share = self._share(x) if training and self.track_running_stats else 0.0
@@ -246,10 +246,10 @@ class _BatchNormOf(BatchNorm):
             num_features, eps, affine, track_running_stats, momentum, bias, device, dtype
         )
 
-    def forward(self, x: Tensor) -> Tensor:
-        """The same shape as x, (batch, num_features, ...), and its dtype. Raises ShapeError."""
-        check_rank(self, x, self.ranks)
-        return super().forward(x)
+    def forward(self, input: Tensor) -> Tensor:
+        """The same shape as input, (batch, num_features, ...), and its dtype. Raises ShapeError."""
+        check_rank(self, input, self.ranks)
+        return super().forward(input)
 
 
 class BatchNorm1d(_BatchNormOf, ranks=(2, 3)):
@@ -322,9 +322,9 @@ class GroupNorm(_Norm):
         affine, bias = self.weight is not None, self.bias is not None
         return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, {affine=}, {bias=}"
 
-    def forward(self, x: Tensor) -> Tensor:
-        """The same shape as x, (batch, num_channels, ...). Raises ShapeError."""
-        x = tensor_for(self, x)
+    def forward(self, input: Tensor) -> Tensor:
+        """The same shape as input, (batch, num_channels, ...). Raises ShapeError."""
+        x = tensor_for(self, input)
         check_channels("group", x, self.num_channels)
         size = prod(x.shape[1:]) // self.num_groups
         grouped = widened(x).reshape(x.shape[0], self.num_groups, size)
@@ -376,9 +376,9 @@ class LayerNorm(_Norm):
     def extra_repr(self) -> str:
         return _of_last_axes(self, self.normalized_shape, self.eps)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """The same shape as x, whose last axes are normalized_shape. Raises ShapeError."""
-        x = tensor_for(self, x)
+    def forward(self, input: Tensor) -> Tensor:
+        """The same shape as input, whose last axes are normalized_shape. Raises ShapeError."""
+        x = tensor_for(self, input)
         axes = last_axes("layer", x, self.normalized_shape)
         return self._scaled(normalised(widened(x), axes, self.eps), x.dtype)
 
@@ -390,9 +390,9 @@ class LayerNorm2d(LayerNorm):
     (1, 3, 4, 4)
     """
 
-    def forward(self, x: Tensor) -> Tensor:
-        """The same shape as x, (batch, normalized_shape, height, width). Raises ShapeError."""
-        x = tensor_for(self, x)
+    def forward(self, input: Tensor) -> Tensor:
+        """The same shape as input, (batch, normalized_shape, height, width). Raises ShapeError."""
+        x = tensor_for(self, input)
         if x.ndim != 4:
             raise ShapeError(
                 "the input is no batch of images",
@@ -424,9 +424,9 @@ class RMSNorm(_Norm):
     def extra_repr(self) -> str:
         return _of_last_axes(self, self.normalized_shape, self.eps)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """The same shape as x, whose last axes are normalized_shape. Raises ShapeError."""
-        x = tensor_for(self, x)
+    def forward(self, input: Tensor) -> Tensor:
+        """The same shape as input, whose last axes are normalized_shape. Raises ShapeError."""
+        x = tensor_for(self, input)
         axes = last_axes("root-mean-square", x, self.normalized_shape)
         wide = widened(x)
         scale = (wide.square().mean(axes, keepdim=True) + self.eps).rsqrt()

@@ -12,6 +12,7 @@ from weft.nn import functional as F
 from weft.nn.activations import Activation
 from weft.nn.functional.dimensions import per_axis
 from weft.nn.input_checks import tensor_for
+from weft.nn.parameter import Buffer
 from weft.tensor import Tensor
 
 __all__ = [
@@ -48,12 +49,12 @@ class _MaxPool(_Pool):
         self._fix(**shown, padding=padding, dilation=dilation, ceil_mode=ceil_mode)
         self.return_indices = return_indices
 
-    def forward(self, x: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Any:
         """The largest values, and with return_indices their places as well."""
         own = vars(self)
         given = {name: own[name] for name in self._arguments}
         pool = getattr(F, self.function)
-        return pool(tensor_for(self, x), **given, return_indices=self.return_indices)
+        return pool(tensor_for(self, input), **given, return_indices=self.return_indices)
 
 
 class _AvgPool(_Pool):
@@ -141,10 +142,10 @@ class _AdaptiveMax(_Adaptive):
         super().__init__(output_size)
         self.return_indices = return_indices
 
-    def forward(self, x: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Any:
         """The largest values, and with return_indices their places as well."""
         pool = getattr(F, self.function)
-        return pool(tensor_for(self, x), vars(self)["output_size"], self.return_indices)
+        return pool(tensor_for(self, input), vars(self)["output_size"], self.return_indices)
 
 
 class AdaptiveAvgPool1d(_Adaptive, function="adaptive_avg_pool1d"):
@@ -248,13 +249,13 @@ class _MaxUnpool(_Pool):
         self._fix(**self._checked(kernel_size, stride), padding=padding)
 
     def forward(  # type: ignore[override]
-        self, x: Tensor, indices: Tensor, output_size: Any = None
+        self, input: Tensor, indices: Tensor, output_size: Any = None
     ) -> Tensor:
-        """The values x at the places that the pool gave as indices, zeros elsewhere."""
+        """The values of input at the places that the pool gave as indices, zeros elsewhere."""
         own = vars(self)
         given = {name: own[name] for name in self._arguments}
         unpool = getattr(F, self.function)
-        result: Tensor = unpool(tensor_for(self, x), indices, **given, output_size=output_size)
+        result: Tensor = unpool(tensor_for(self, input), indices, **given, output_size=output_size)
         return result
 
 
@@ -289,6 +290,7 @@ class _FractionalMaxPool(_Pool):
         output_size: Any = None,
         output_ratio: Any = None,
         return_indices: bool = False,
+        _random_samples: Tensor | None = None,
     ) -> None:
         per_axis(kernel_size, self.axes, "kernel_size")
         self._fix(
@@ -296,6 +298,7 @@ class _FractionalMaxPool(_Pool):
             output_size=output_size,
             output_ratio=output_ratio,
             return_indices=return_indices,
+            _random_samples=None if _random_samples is None else Buffer(_random_samples),
         )
 
 

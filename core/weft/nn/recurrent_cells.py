@@ -103,12 +103,12 @@ class RNNCell(_Cell):
         super().__init__(input_size, hidden_size, bias, device, dtype)
         self.nonlinearity = choice(nonlinearity, "nonlinearity", ("tanh", "relu"))
 
-    def forward(self, x: Tensor, hidden: Tensor | None = None) -> Tensor:
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """The next state (batch, hidden)."""
-        x = tensor_for(self, x)
-        hidden = self._start(x) if hidden is None else hidden
-        self._check(x, hidden)
-        return self.moved(self.of_input(x), hidden)
+        x = tensor_for(self, input)
+        hx = self._start(x) if hx is None else hx
+        self._check(x, hx)
+        return self.moved(self.of_input(x), hx)
 
     def moved(self, given: Tensor, hidden: Tensor) -> Tensor:
         """The next state, of what `of_input` gave for this step."""
@@ -132,18 +132,21 @@ class LSTMCell(_Cell):
     """
 
     gates = 4
+    weight_hr: Tensor | None = None  # the projection of the hidden state, in an LSTM only
 
-    def forward(self, x: Tensor, hc: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, Tensor]:
         """The next state: (h', c'), each (batch, hidden)."""
-        x = tensor_for(self, x)
-        if hc is not None and not (isinstance(hc, tuple | list) and len(hc) == 2):
+        x = tensor_for(self, input)
+        if hx is not None and not (isinstance(hx, tuple | list) and len(hx) == 2):
             raise ArgumentError(
                 "the state of an LSTMCell is two tensors",
-                asked=f"LSTMCell(x, {shown(hc)})",
+                asked=f"LSTMCell(x, {shown(hx)})",
                 because="the cell remembers beside its output",
                 try_="h, c = cell(x, (h, c)), or None at the start of a sequence",
             )
-        hidden, cell = (self._start(x), self._start(x)) if hc is None else hc
+        hidden, cell = (self._start(x), self._start(x)) if hx is None else hx
         self._check(x, hidden, cell)
         return self.moved(self.of_input(x), (hidden, cell))
 
@@ -155,7 +158,10 @@ class LSTMCell(_Cell):
         parts = given.chunk(self.gates, dim=-1), self._of_hidden(hidden)
         i, f, g, o = (a + b for a, b in zip(*parts, strict=True))
         cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
-        return (o.sigmoid() * cell.tanh()).contiguous(), cell.contiguous()
+        hidden = o.sigmoid() * cell.tanh()
+        if self.weight_hr is not None:
+            hidden = hidden.linear(self.weight_hr.transpose(0, 1))
+        return hidden.contiguous(), cell.contiguous()
 
 
 class GRUCell(_Cell):
@@ -173,12 +179,12 @@ class GRUCell(_Cell):
 
     gates = 3
 
-    def forward(self, x: Tensor, hidden: Tensor | None = None) -> Tensor:
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """The next state (batch, hidden)."""
-        x = tensor_for(self, x)
-        hidden = self._start(x) if hidden is None else hidden
-        self._check(x, hidden)
-        return self.moved(self.of_input(x), hidden)
+        x = tensor_for(self, input)
+        hx = self._start(x) if hx is None else hx
+        self._check(x, hx)
+        return self.moved(self.of_input(x), hx)
 
     def moved(self, given: Tensor, hidden: Tensor) -> Tensor:
         """The next state, of what `of_input` gave for this step."""

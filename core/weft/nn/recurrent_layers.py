@@ -7,13 +7,14 @@ from typing import Any
 from weft.base.arguments import choice, whole
 from weft.base.dtype import DType
 from weft.base.errors import ArgumentError, ShapeError
+from weft.nn import init
 from weft.nn.input_checks import tensor_for
 from weft.nn.module import Module
+from weft.nn.parameter import parameter
 from weft.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
 from weft.nn.training_mode import dropped
 from weft.tensor import Tensor
 
-_WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 _MOST_LAYERS = 1 << 12  # more are a mistake, which had better not fill the memory first
 
 
@@ -29,6 +30,7 @@ class _Recurrent(Module):
 
     cell: type[LSTMCell] | type[GRUCell] | type[RNNCell]
     states: int
+    _weights: tuple[str, ...] = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
     def __init__(
         self,
@@ -54,10 +56,21 @@ class _Recurrent(Module):
         self.batch_first, self.dropout, self.bidirectional = batch_first, dropout, bidirectional
         for number, suffix in enumerate(self._suffixes()):
             layer = number // self._directions
-            size = input_size if layer == 0 else hidden_size * self._directions
-            made = self.cell(size, hidden_size, bias, device=device, dtype=dtype)
-            for name in _WEIGHTS:
+            size = input_size if layer == 0 else self._state_sizes()[0] * self._directions
+            made = self._new_cell(size, device, dtype)
+            for name in self._weights:
                 setattr(self, name + suffix, getattr(made, name))
+
+    def _new_cell(self, size: int, device: str | None, dtype: DType | None) -> Any:
+        """A cell with new weights for inputs of this size."""
+        return self.cell(size, self.hidden_size, self.bias, device=device, dtype=dtype)
+
+    def _state_sizes(self) -> list[int]:
+        """The number of features of each state; the first one is the output."""
+        return [self.hidden_size] * self.states
+
+    def flatten_parameters(self) -> None:
+        """Has no effect: there is no other layout of the weights."""
 
     @property
     def _directions(self) -> int:
@@ -70,7 +83,7 @@ class _Recurrent(Module):
     def _cell(self, suffix: str) -> Any:
         """The cell of one layer and direction, with the weights that it has now."""
         made = self.cell.__new__(self.cell)
-        for name in _WEIGHTS:
+        for name in self._weights:
             vars(made)[name] = getattr(self, name + suffix)
         return made
 
@@ -121,11 +134,11 @@ class _Recurrent(Module):
 
     def _starts(self, steps: Tensor, state: list[Tensor], count: int) -> list[list[Tensor]]:
         """The state in which each layer and direction begins."""
-        shape = (count, steps.shape[1], self.hidden_size)
+        shapes = [(count, steps.shape[1], size) for size in self._state_sizes()]
         if not state:
-            zeros = Tensor.zeros(*shape[1:], dtype=steps.dtype, device=steps.device)
-            return [[zeros] * self.states for _ in range(count)]
-        for each in state:
+            zeros = [Tensor.zeros(*s[1:], dtype=steps.dtype, device=steps.device) for s in shapes]
+            return [zeros for _ in range(count)]
+        for each, shape in zip(state, shapes, strict=True):
             if tuple(each.shape) != shape:
                 raise ShapeError(
                     "the state does not belong to this input",
@@ -167,6 +180,9 @@ class LSTM(_Recurrent):
     directions * hidden_size), and the states behind the last step. With `batch_first` input and
     output are (batch, length, ...). Raises ShapeError for other shapes.
 
+    proj_size: the hidden states are mapped to this many features, h' = weight_hr h (Sak, Senior and
+    Beaufays, 2014); 0: they are not.
+
     >>> lstm = nn.LSTM(3, 5, num_layers=2, batch_first=True)
     >>> output, (hidden, memory) = lstm(Tensor.ones(2, 4, 3))
     >>> output.shape, hidden.shape, memory.shape
@@ -175,18 +191,60 @@ class LSTM(_Recurrent):
 
     cell, states = LSTMCell, 2
 
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        self.proj_size = whole(proj_size, "proj_size", least=0)
+        if proj_size:
+            if proj_size >= hidden_size:
+                raise ArgumentError(
+                    "a projection makes the state smaller", asked=f"LSTM(proj_size={proj_size})",
+                    because=f"hidden_size is {hidden_size}",
+                )  # fmt: skip
+            self._weights = (*self._weights, "weight_hr")
+        super().__init__(
+            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional,
+            device, dtype,
+        )  # fmt: skip
+
+    def _state_sizes(self) -> list[int]:
+        return [self.proj_size or self.hidden_size, self.hidden_size]
+
+    def _new_cell(self, size: int, device: str | None, dtype: DType | None) -> Any:
+        made = super()._new_cell(size, device, dtype)
+        if self.proj_size:
+            for name, shape in (
+                ("weight_hh", (4 * self.hidden_size, self.proj_size)),
+                ("weight_hr", (self.proj_size, self.hidden_size)),
+            ):
+                drawn = init.fan_in_uniform(
+                    *shape, fan_in=self.hidden_size, device=device, dtype=dtype
+                )
+                setattr(made, name, parameter(drawn))
+        return made
+
     def forward(
-        self, x: Tensor, hc: tuple[Tensor, Tensor] | None = None
+        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """(output, (h, c)). See the class."""
-        if hc is not None and (not isinstance(hc, tuple | list) or len(hc) != 2):
+        if hx is not None and (not isinstance(hx, tuple | list) or len(hx) != 2):
             raise ArgumentError(
                 "the state of an LSTM is two tensors",
                 asked="LSTM(x, state)",
                 because="the cells remember beside their output",
                 try_="output, (h, c) = lstm(x, (h, c)), or None at the start",
             )
-        output, (hidden, memory) = self._run(x, [] if hc is None else list(hc))
+        output, (hidden, memory) = self._run(input, [] if hx is None else list(hx))
         return output, (hidden, memory)
 
 
@@ -204,9 +262,9 @@ class GRU(_Recurrent):
 
     cell, states = GRUCell, 1
 
-    def forward(self, x: Tensor, hidden: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """(output, h). See the class."""
-        output, (last,) = self._run(x, [] if hidden is None else [hidden])
+        output, (last,) = self._run(input, [] if hx is None else [hx])
         return output, last
 
 
@@ -248,7 +306,7 @@ class RNN(_Recurrent):
         vars(made)["nonlinearity"] = self.nonlinearity
         return made
 
-    def forward(self, x: Tensor, hidden: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """(output, h). See the class."""
-        output, (last,) = self._run(x, [] if hidden is None else [hidden])
+        output, (last,) = self._run(input, [] if hx is None else [hx])
         return output, last

@@ -46,11 +46,11 @@ class Sequential(NumberedModules[Layer]):
         """
         return [value for value in self.__dict__.values() if callable(value)]
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, input: Any) -> Any:
         """What the last layer gives."""
         for layer in self.layers:
-            x = layer(x)
-        return x
+            input = layer(input)
+        return input
 
     @overload
     def __getitem__(self, index: int) -> Layer: ...

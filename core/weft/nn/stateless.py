@@ -39,9 +39,9 @@ class Identity(Module):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         pass
 
-    def forward(self, x: Any) -> Any:
-        """x itself."""
-        return x
+    def forward(self, input: Any) -> Any:
+        """The input itself."""
+        return input
 
 
 class Flatten(Layer):
@@ -54,9 +54,9 @@ class Flatten(Layer):
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         self.start_dim, self.end_dim = start_dim, end_dim
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """See the class."""
-        return tensor_for(self, x).flatten(self.start_dim, self.end_dim)
+        return tensor_for(self, input).flatten(self.start_dim, self.end_dim)
 
     def extra_repr(self) -> str:
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
@@ -72,9 +72,9 @@ class Unflatten(Layer):
     def __init__(self, dim: int, unflattened_size: tuple[int, ...]) -> None:
         self.dim, self.unflattened_size = dim, tuple(unflattened_size)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """See the class."""
-        return tensor_for(self, x).unflatten(self.dim, self.unflattened_size)
+        return tensor_for(self, input).unflatten(self.dim, self.unflattened_size)
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
@@ -100,9 +100,9 @@ class Dropout(Layer, function="dropout"):
             raise ArgumentError("p is a probability", asked=f"Dropout({p})", try_="0 <= p <= 1")
         self.p, self.inplace = p, inplace
 
-    def forward(self, x: Tensor) -> Tensor:
-        """The same shape as x."""
-        x = tensor_for(self, x)
+    def forward(self, input: Tensor) -> Tensor:
+        """The same shape as input."""
+        x = tensor_for(self, input)
         if not self.p or not is_training(self):
             return x
         result: Tensor = getattr(F, self.function)(x, self.p, True)
@@ -171,10 +171,10 @@ class Upsample(Layer):
         self.size, self.scale_factor, self.mode = size, scale_factor, mode
         self.align_corners, self.recompute_scale_factor = align_corners, recompute_scale_factor
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """See the class."""
         given = (self.size, self.scale_factor, self.mode, self.align_corners)
-        return F.interpolate(tensor_for(self, x), *given, self.recompute_scale_factor)
+        return F.interpolate(tensor_for(self, input), *given, self.recompute_scale_factor)
 
     def extra_repr(self) -> str:
         if self.scale_factor is None:
@@ -224,9 +224,9 @@ class _Padding(Layer):
             )
         self.padding = sizes
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """See the class."""
-        return F.pad(tensor_for(self, x), self.padding, self.mode, self.value)
+        return F.pad(tensor_for(self, input), self.padding, self.mode, self.value)
 
     def extra_repr(self) -> str:
         return str(self.padding)

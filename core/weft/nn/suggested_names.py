@@ -53,7 +53,6 @@ FUNCTIONS: dict[str, str] = {
     "relu_": "relu",
     **{f"{name}_": f"{name}(x), or its value by x.assign(...)" for name in
        ("celu", "elu", "hardtanh", "leaky_relu", "rrelu", "selu", "threshold")},
-    "multi_head_attention_forward": "nn.MultiheadAttention",
     "binary_crossentropy": "binary_cross_entropy",
     "sparse_categorical_crossentropy": "cross_entropy",
     **{f"max_pool{n}d_with_indices": f"max_pool{n}d(x, k, return_indices=True)" for n in (1, 2, 3)},
@@ -70,12 +69,7 @@ FUNCTIONS: dict[str, str] = {
 """Of `weft.nn.functional`."""
 
 OPTIMISERS: dict[str, str] = {
-    **dict.fromkeys(
-        "NAdam RAdam Adagrad Adadelta Adafactor Adamax SparseAdam".split(), "Adam or AdamW"
-    ),
-    "RMSprop": "Adam(betas=(0.0, 0.99))",
-    "ASGD": "SGD, and averages by hand: average.lerp_(weight, 0.01)",
-    "Rprop": "SGD of x.grad.sign_()",
+    "SparseAdam": "Adam or AdamW",
     "LBFGS": "SGD or AdamW: there is no line search",
     "swa_utils": "averages by hand: average.lerp_(weight, 0.01)",
     "CyclicLR": "LambdaLR, or CosineAnnealingWarmRestarts",

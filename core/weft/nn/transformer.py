@@ -10,19 +10,21 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
 from weft.base.arguments import choice
-from weft.base.dtype import DType, dtypes
-from weft.base.errors import ArgumentError, ShapeError
+from weft.base.dtype import DType
+from weft.base.errors import ShapeError
 from weft.nn import functional as F
+from weft.nn import init
 from weft.nn.attention import MultiHeadAttention
 from weft.nn.containers import ModuleList
+from weft.nn.functional.attention import added_mask, attend
 from weft.nn.input_checks import tensor_for
 from weft.nn.linear import Linear
 from weft.nn.module import Module
 from weft.nn.norm import LayerNorm
+from weft.nn.parameter import parameter
 from weft.nn.stateless import Dropout
 from weft.nn.training_mode import is_training
 from weft.tensor import Tensor
@@ -31,8 +33,9 @@ from weft.tensor import Tensor
 class MultiheadAttention(MultiHeadAttention):
     """Attention with several heads, as in PyTorch: gives the result and the weights.
 
-    `nn.MultiHeadAttention` (capital H) has the same parameters, takes batches first, gives the
-    result alone, and its boolean masks are True where a query may attend.
+    add_bias_kv: a learnt key and value behind all others, bias_k and bias_v. add_zero_attn: a key
+    and value of zeros. `nn.MultiHeadAttention` (capital H) has the same parameters, takes batches
+    first, gives the result alone, and its boolean masks are True where a query may attend.
 
     >>> attention = nn.MultiheadAttention(8, 2, batch_first=True)
     >>> x = Tensor.ones(1, 5, 8)
@@ -55,15 +58,15 @@ class MultiheadAttention(MultiHeadAttention):
         device: str | None = None,
         dtype: DType | None = None,
     ) -> None:
-        if add_bias_kv or add_zero_attn:
-            raise ArgumentError(
-                "keys and values have no learnt or zero extra row here",
-                asked=f"MultiheadAttention(add_bias_kv={add_bias_kv}, "
-                f"add_zero_attn={add_zero_attn})",
-                try_="leave both False, or append the row to key and value",
-            )
         super().__init__(embed_dim, num_heads, dropout, bias, kdim, vdim, device, dtype)
-        self.batch_first = batch_first
+        self.batch_first, self.add_zero_attn = batch_first, add_zero_attn
+        self.bias_k = self._extra(device, dtype) if add_bias_kv else None
+        self.bias_v = self._extra(device, dtype) if add_bias_kv else None
+
+    def _extra(self, device: str | None, dtype: DType | None) -> Tensor:
+        """A learnt key or value (1, 1, embed_dim)."""
+        drawn = Tensor.empty(1, 1, self.embed_dim, device=device, dtype=dtype)
+        return parameter(init.xavier_normal_(drawn))
 
     def forward(  # type: ignore[override]
         self,
@@ -99,21 +102,14 @@ class MultiheadAttention(MultiHeadAttention):
             query = query.transpose(0, 1)
             key = query if same_key else key.transpose(0, 1)
             value = key if same_value else value.transpose(0, 1)
-        mask = self._added(query, key, attn_mask, key_padding_mask, is_causal)
         parts = self._projected(query, key, value)
+        mask = added_mask(parts[0], parts[1], attn_mask, key_padding_mask, is_causal)
         p = self.dropout if self.dropout and is_training(self) else 0.0
-        weights = None
-        with Tensor.train() if p else nullcontext():
-            if need_weights:
-                scores = parts[0] @ parts[1].transpose(-2, -1) / math.sqrt(parts[0].shape[-1])
-                weights = (scores if mask is None else scores + mask).softmax(-1)
-                mixed = (weights.dropout(p) if p else weights) @ parts[2]
-            else:
-                mixed = parts[0].scaled_dot_product_attention(parts[1], parts[2], mask, p)
-        joined = mixed.transpose(1, 2).reshape(*query.shape[:2], self.embed_dim)
+        joined, weights = attend(
+            parts, mask, self.bias_k, self.bias_v, self.add_zero_attn, p, need_weights,
+            average_attn_weights,
+        )  # fmt: skip
         result = self.out_proj(joined)
-        if weights is not None and average_attn_weights:
-            weights = weights.mean(1)
         return (result if self.batch_first else result.transpose(0, 1)), weights
 
     def _check_inputs(self, query: Tensor, key: Tensor, value: Tensor) -> None:
@@ -131,33 +127,6 @@ class MultiheadAttention(MultiHeadAttention):
                     if not self.batch_first
                     else "put the features last",
                 )
-
-    def _added(
-        self,
-        query: Tensor,
-        key: Tensor,
-        mask: Tensor | None,
-        padding: Tensor | None,
-        is_causal: bool,
-    ) -> Tensor | None:
-        """All masks as one to be added to the scores (batch, heads, length, other length)."""
-        rows, columns = query.shape[1], key.shape[1]
-        if mask is None and is_causal:
-            mask = Tensor.ones(rows, columns, dtype=dtypes.bool, device=query.device).triu(1)
-        found = None if mask is None else _as_numbers(mask, query.dtype)
-        if found is not None and found.ndim == 3:
-            found = found.reshape(-1, self.num_heads, rows, columns)
-        if padding is not None:
-            blocked = _as_numbers(padding, query.dtype).reshape(key.shape[0], 1, 1, columns)
-            found = blocked if found is None else found + blocked
-        return found
-
-
-def _as_numbers(mask: Tensor, dtype: DType) -> Tensor:
-    if mask.dtype is not dtypes.bool:
-        return mask
-    zero = Tensor.zeros(*mask.shape, dtype=dtype, device=mask.device)
-    return mask.where(-math.inf, zero)
 
 
 class _TransformerLayer(Module):
@@ -284,12 +253,21 @@ class TransformerDecoderLayer(_TransformerLayer):
 class TransformerEncoder(Module):
     """Copies of a layer one after the other, and a normalisation behind the last.
 
+    `enable_nested_tensor` and `mask_check` have no effect.
+
     >>> layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
     >>> nn.TransformerEncoder(layer, 2)(Tensor.ones(2, 5, 8)).shape
     (2, 5, 8)
     """
 
-    def __init__(self, encoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
+    def __init__(
+        self,
+        encoder_layer: Module,
+        num_layers: int,
+        norm: Module | None = None,
+        enable_nested_tensor: bool = True,
+        mask_check: bool = True,
+    ) -> None:
         self.layers = ModuleList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
         self.num_layers, self.norm = num_layers, norm
 
@@ -320,15 +298,28 @@ class TransformerDecoder(Module):
         self.layers = ModuleList([copy.deepcopy(decoder_layer) for _ in range(num_layers)])
         self.num_layers, self.norm = num_layers, norm
 
-    def forward(self, tgt: Tensor, memory: Tensor, *masks: Any, **named: Any) -> Tensor:
+    def forward(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
         """The same shape as tgt; masks as for a layer."""
         for layer in self.layers:
-            tgt = layer(tgt, memory, *masks, **named)
+            tgt = layer(
+                tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask,
+                bool(tgt_is_causal), memory_is_causal,
+            )  # fmt: skip
         return tgt if self.norm is None else self.norm(tgt)
 
 
 class Transformer(Module):
-    """An encoder and a decoder (Vaswani et al., 2017).
+    """An encoder and a decoder (Vaswani et al., 2017), or those that are given instead.
 
     >>> model = nn.Transformer(8, 2, 1, 1, dim_feedforward=16, batch_first=True)
     >>> model(Tensor.ones(2, 5, 8), Tensor.ones(2, 3, 8)).shape
@@ -344,7 +335,8 @@ class Transformer(Module):
         dim_feedforward: int = 2048,
         dropout: float = 0.1,
         activation: str | Callable[[Tensor], Tensor] = "relu",
-        *,
+        custom_encoder: Module | None = None,
+        custom_decoder: Module | None = None,
         layer_norm_eps: float = 1e-5,
         batch_first: bool = False,
         norm_first: bool = False,
@@ -355,12 +347,12 @@ class Transformer(Module):
         place: dict[str, Any] = {"device": device, "dtype": dtype}
         given = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps)
         more = (batch_first, norm_first, bias, device, dtype)
-        self.encoder = TransformerEncoder(
+        self.encoder = custom_encoder or TransformerEncoder(
             TransformerEncoderLayer(*given, *more),
             num_encoder_layers,
             LayerNorm(d_model, layer_norm_eps, True, bias, **place),
         )
-        self.decoder = TransformerDecoder(
+        self.decoder = custom_decoder or TransformerDecoder(
             TransformerDecoderLayer(*given, *more),
             num_decoder_layers,
             LayerNorm(d_model, layer_norm_eps, True, bias, **place),
@@ -376,12 +368,16 @@ class Transformer(Module):
         src_key_padding_mask: Tensor | None = None,
         tgt_key_padding_mask: Tensor | None = None,
         memory_key_padding_mask: Tensor | None = None,
+        src_is_causal: bool | None = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
     ) -> Tensor:
         """The same shape as tgt."""
-        memory = self.encoder(src, src_mask, src_key_padding_mask)
+        memory = self.encoder(src, src_mask, src_key_padding_mask, src_is_causal)
         result: Tensor = self.decoder(
-            tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask
-        )
+            tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask,
+            tgt_is_causal, memory_is_causal,
+        )  # fmt: skip
         return result
 
     @staticmethod

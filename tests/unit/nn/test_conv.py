@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from weft import Tensor, nn
-from weft.base.errors import ArgumentError
+from weft.base.errors import ArgumentError, ShapeError
 from weft.nn import Conv1d, Conv2d
 
 
@@ -158,3 +158,15 @@ def test_three_spatial_axes() -> None:
     expected = np.einsum("bcxyzijk,ocijk->boxyz", windows, layer.weight.numpy())
     expected += layer.bias.numpy().reshape(-1, 1, 1, 1)
     np.testing.assert_allclose(layer(x).numpy(), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_transposed_convolution_of_a_requested_size() -> None:
+    layer = nn.ConvTranspose2d(2, 3, 3, stride=2, padding=1)
+    x = Tensor.ones(1, 2, 4, 4)
+    assert layer(x).shape == (1, 3, 7, 7)
+    assert layer(x, output_size=[8, 7]).shape == (1, 3, 8, 7)
+    assert layer(input=x[0], output_size=(1, 3, 8, 8)).shape == (3, 8, 8)
+    with pytest.raises(ShapeError, match="lead back"):
+        layer(x, output_size=[9, 7])
+    with pytest.raises(ArgumentError, match="padding_mode"):
+        nn.ConvTranspose1d(2, 3, 3, padding_mode="reflect")

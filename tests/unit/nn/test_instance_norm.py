@@ -38,3 +38,9 @@ def test_batch_norm_takes_both_orders_of_arguments() -> None:
     assert nn.BatchNorm2d(3, 1e-3, True, True, 0.3).momentum == 0.3
     with pytest.raises(ShapeError, match="BatchNorm2d takes inputs of 4 axes"):
         as_pytorch(Tensor.ones(2, 3))
+
+
+def test_batches_are_not_counted_and_the_bias_may_be_left_out() -> None:
+    norm = nn.InstanceNorm1d(2, affine=True, track_running_stats=True, bias=False).train()
+    norm(Tensor.ones(1, 2, 3))
+    assert norm.num_batches_tracked.item() == 0 and norm.bias is None

@@ -49,3 +49,9 @@ def test_weights_are_buffers_and_reductions_are_checked() -> None:
     assert not list(nn.CrossEntropyLoss().state_dict())
     with pytest.raises(ArgumentError, match="reduction"):
         nn.MSELoss("average")
+
+
+def test_a_loss_takes_its_tensors_by_name() -> None:
+    x, y = Tensor([1.0, 2.0]), Tensor([1.0, 4.0])
+    assert nn.MSELoss()(input=x, target=y).item() == 2.0
+    assert nn.GaussianNLLLoss()(x, target=y, var=Tensor([1.0, 1.0])).item() == 1.0

@@ -422,3 +422,12 @@ def test_a_loss_recorded_before_its_parameters_change_still_reaches_them(change)
     grad = model.weight.grad
     assert grad.tolist() == [[3.0, 3.0]]
     assert grad.dtype is model.weight.dtype and grad.device == model.weight.device
+
+
+def test_layers_take_their_input_by_pytorchs_name() -> None:
+    x = Tensor.ones(2, 3)
+    for layer in (nn.Linear(3, 2), nn.ReLU(), nn.Dropout(), nn.LayerNorm(3), nn.Flatten(),
+                  nn.Sequential(nn.Linear(3, 1)), nn.BatchNorm1d(3).eval()):  # fmt: skip
+        assert layer(input=x).shape[0] == 2
+    assert nn.Embedding(3, 2)(input=Tensor([1])).shape == (1, 2)
+    assert nn.Bilinear(3, 3, 2)(input1=x, input2=x).shape == (2, 2)

@@ -84,3 +84,19 @@ def test_invalid_shapes():
 def test_a_number_of_layers_that_no_memory_holds_is_refused_at_once(number):
     with pytest.raises(ArgumentError, match="num_layers"):
         nn.LSTM(2, 3, num_layers=number)
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_a_projected_state_is_pytorchs(bidirectional: bool) -> None:
+    how = {"num_layers": 2, "proj_size": 2, "bidirectional": bidirectional}
+    ours, theirs, torch = pair("LSTM", **how)
+    assert list(ours.state_dict()) == list(theirs.state_dict())
+    x = np.random.default_rng(0).standard_normal((3, 2, 3)).astype(np.float32)
+    got, expected = flat(ours(Tensor(x))), flat(theirs(torch.tensor(x)))
+    for one, other in zip(got, expected, strict=True):
+        np.testing.assert_allclose(one.numpy(), other.detach().numpy(), rtol=1e-4, atol=1e-6)
+    ours.flatten_parameters()
+    again = ours(input=Tensor(x), hx=(Tensor(got[1].numpy()), Tensor(got[2].numpy())))
+    assert again[0].shape == (3, 2, 4 if bidirectional else 2)
+    with pytest.raises(ArgumentError, match="smaller"):
+        nn.LSTM(3, 4, proj_size=4)

@@ -92,9 +92,33 @@ def test_gradients_reach_every_parameter_and_dropout_acts_in_training() -> None:
 
 
 def test_invalid_arguments() -> None:
-    with pytest.raises(ArgumentError, match="extra row"):
-        nn.MultiheadAttention(8, 2, add_bias_kv=True)
     with pytest.raises(ShapeError, match="sequences"):
         nn.MultiheadAttention(8, 2)(*[Tensor.ones(2, 5, 7)] * 3)
     with pytest.raises(ArgumentError, match="activation"):
         nn.TransformerEncoderLayer(8, 2, activation="tanh")
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_attention_with_an_extra_key_and_a_key_of_zeros(need_weights: bool) -> None:
+    how = {"add_bias_kv": True, "add_zero_attn": True, "batch_first": True}
+    ours, theirs, tensor = pair("MultiheadAttention", 8, 2, **how)
+    for padding in (None, PADDING):
+        made = [None if padding is None else make(padding) for make in (Tensor, tensor)]
+        got = ours(Tensor(X), *[Tensor(MEMORY)] * 2, made[0], need_weights)
+        expected = theirs(tensor(X), *[tensor(MEMORY)] * 2, made[1], need_weights)
+        close(got[0], expected[0])
+        assert (got[1] is None) == (expected[1] is None)
+        if need_weights:
+            close(got[1], expected[1])
+
+
+def test_a_transformer_of_given_parts_takes_all_masks_by_name() -> None:
+    def part(*args, **named):
+        seen.append(args[-1:] if len(args) == 4 else args[2:])
+        return args[0]
+
+    seen = []
+    model = nn.Transformer(8, 2, custom_encoder=part, custom_decoder=part)
+    x = Tensor(X)
+    assert model(src=x, tgt=x, src_is_causal=True, tgt_is_causal=False) is x
+    assert seen == [(True,), (None, None, None, None, False, False)]

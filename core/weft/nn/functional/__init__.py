@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from weft.nn.functional import (
     activations,
+    attention,
     convolution,
     ctc,
     embedding_bags,
@@ -28,6 +29,7 @@ from weft.nn.functional import (
     unpooling,
 )
 from weft.nn.functional.activations import *
+from weft.nn.functional.attention import *
 from weft.nn.functional.convolution import *
 from weft.nn.functional.ctc import *
 from weft.nn.functional.embedding_bags import *
@@ -47,6 +49,7 @@ from weft.nn.suggested_names import FUNCTIONS
 
 __all__: list[str] = []
 __all__ += activations.__all__
+__all__ += attention.__all__
 __all__ += convolution.__all__
 __all__ += ctc.__all__
 __all__ += embedding_bags.__all__

@@ -28,7 +28,7 @@ def embedding_bag(
     input: integers (bags, size), or those of all bags in one row with `offsets`, the start of each
     bag; include_last_offset: their last element is the end of the last bag. per_sample_weights: a
     factor for each row, where mode is "sum". padding_idx: rows that do not count. An empty bag
-    gives 0. `sparse` has no effect. :raises ArgumentError: for max_norm, which changes the weight.
+    gives 0. max_norm, norm_type, scale_grad_by_freq: see `nn.Embedding`. `sparse` has no effect.
 
     >>> weight = Tensor([[1.0], [2.0], [4.0]])
     >>> nn.functional.embedding_bag(Tensor([0, 2, 1]), weight, Tensor([0, 2])).tolist()
@@ -37,14 +37,11 @@ def embedding_bag(
     indices = tensor_of(input, "embedding_bag")
     weight = tensor_of(weight, "embedding_bag", "weight")
     choice(mode, "mode", ("sum", "mean", "max"))
-    _check(indices, offsets, max_norm, mode, per_sample_weights)
+    _check(indices, offsets, mode, per_sample_weights)
     if padding_idx is not None and padding_idx < 0:
         padding_idx += weight.shape[0]
     flat = indices.reshape(-1)
-    rows = look_up(flat, weight, None)
-    if scale_grad_by_freq:
-        frequency = added(rows[:, :1].detach() * 0 + 1, flat, weight.shape[0])[flat]
-        rows = rows.detach() + (rows - rows.detach()) / frequency
+    rows = look_up(flat, weight, None, max_norm, norm_type, scale_grad_by_freq)
     counted = flat.ones_like(dtype=dtypes.bool) if padding_idx is None else flat != padding_idx
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.reshape(-1, 1)
@@ -62,10 +59,7 @@ def embedding_bag(
     return sums / sizes.maximum(1).unsqueeze(1)
 
 
-def _check(
-    indices: Tensor, offsets: Tensor | None, max_norm: float | None, mode: str,
-    factors: Tensor | None,
-) -> None:  # fmt: skip
+def _check(indices: Tensor, offsets: Tensor | None, mode: str, factors: Tensor | None) -> None:
     if indices.ndim != (2 if offsets is None else 1) or (offsets is not None and offsets.ndim != 1):
         raise ShapeError(
             "the indices are (bags, size), or one row with offsets",
@@ -78,12 +72,6 @@ def _check(
             asked=f"per_sample_weights of {factors.shape} with mode={shown(mode)}",
             because=f"there is a factor for each of the indices {indices.shape}, in a sum",
             try_='mode="sum"',
-        )
-    if max_norm is not None:
-        raise ArgumentError(
-            "embedding_bag does not change the weight",
-            asked=f"max_norm={shown(max_norm)}",
-            try_="weight.assign(weight * max_norm / weight.norm(2, 1, True).clamp(max_norm))",
         )
 
 

@@ -37,8 +37,9 @@ def _fractional_max_poolnd(
     x = tensor_of(input, who)
     check_space(who, x, axes)
     if x.ndim == axes + 1:
+        draws = None if _random_samples is None else _random_samples[:1]
         results = _fractional_max_poolnd(
-            axes, x.unsqueeze(0), kernel_size, output_size, output_ratio, True, _random_samples
+            axes, x.unsqueeze(0), kernel_size, output_size, output_ratio, True, draws
         )
         values, places = (each.squeeze(0) for each in results)
         return (values, places) if return_indices else values

@@ -40,16 +40,22 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     return product if bias is None else product + low_bias(bias, product)
 
 
-def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
+def embedding(
+    input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
+    norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
+) -> Tensor:  # fmt: skip
     """Row i of weight (rows, features) for every integer i of input; no gradient reaches the row
-    `padding_idx`. :raises DTypeError: for an input that has no integers.
+    `padding_idx`. See `nn.Embedding` for the options.
+
+    :raises DTypeError: for an input that has no integers.
 
     >>> nn.functional.embedding(Tensor([1]), Tensor([[1.0], [2.0]])).tolist()
     [[2.0]]
     """
     if padding_idx is not None and padding_idx < 0:
         padding_idx += weight.shape[0]
-    return look_up(tensor_of(input, "embedding"), weight, padding_idx)
+    indices = tensor_of(input, "embedding")
+    return look_up(indices, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq)
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:

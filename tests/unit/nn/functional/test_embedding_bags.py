@@ -64,5 +64,3 @@ def test_invalid_arguments() -> None:
         embedding_bag(indices, weight)
     with pytest.raises(ArgumentError, match="weighted"):
         embedding_bag(indices, weight, Tensor([0]), per_sample_weights=Tensor(FACTORS))
-    with pytest.raises(ArgumentError, match="max_norm"):
-        embedding_bag(indices, weight, Tensor([0]), max_norm=1.0)

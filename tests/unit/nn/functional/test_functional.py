@@ -7,6 +7,7 @@ import weft.nn.functional as F
 from weft import Tensor
 from weft.base.errors import ArgumentError, ShapeError, WrongKind
 from weft.nn.functional.activations import __all__ as of_activations
+from weft.nn.functional.attention import __all__ as of_attention
 from weft.nn.functional.convolution import __all__ as of_convolution
 from weft.nn.functional.ctc import __all__ as of_ctc
 from weft.nn.functional.embedding_bags import __all__ as of_embedding_bags
@@ -172,11 +173,11 @@ def test_every_function_is_compared_or_named_here() -> None:
     elsewhere = {
         "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "ctc_loss", "embedding",
         "embedding_bag", "fractional_max_pool2d", "fractional_max_pool3d",
-        "grid_sample", "gumbel_softmax", "upsample",
+        "grid_sample", "gumbel_softmax", "multi_head_attention_forward", "upsample",
     }  # fmt: skip
     assert set(F.__all__) - {name for name, _, _ in CASES} == elsewhere
     of_modules = [
-        of_activations, of_convolution, of_ctc, of_embedding_bags, of_folding,
+        of_activations, of_attention, of_convolution, of_ctc, of_embedding_bags, of_folding,
         of_fractional_pooling, of_grid_sampling,
         of_layers, of_losses, of_margin_losses, of_normalization, of_pooling, of_rearrangement,
         of_resizing, of_unpooling,
