@@ -9,23 +9,28 @@ from typing import TYPE_CHECKING, NoReturn
 
 from weft.nn.input_checks import missing_name
 from weft.nn.optim import lr_scheduler
+from weft.nn.optim.adafactor import Adafactor
 from weft.nn.optim.adam import Adam, AdamW
+from weft.nn.optim.adam_variants import Adamax, NAdam, RAdam
+from weft.nn.optim.adaptive_rates import Adadelta, Adagrad, RMSprop
+from weft.nn.optim.averaged_sgd import ASGD
 from weft.nn.optim.base import Optimizer
 from weft.nn.optim.clip import clip_grad_norm_, clip_grad_value_
 from weft.nn.optim.muon import Muon
 from weft.nn.optim.optimizer_group import OptimizerGroup
 from weft.nn.optim.plateau import ReduceLROnPlateau
+from weft.nn.optim.rprop import Rprop
 from weft.nn.optim.schedules import *
 from weft.nn.optim.sgd import SGD
 from weft.nn.optim.trust_ratio import LAMB, LARS
 from weft.nn.suggested_names import OPTIMISERS
 
 __all__ = [
-    "LAMB", "LARS", "SGD", "Adam", "AdamW", "ConstantLR", "CosineAnnealingLR",
-    "CosineAnnealingWarmRestarts", "ExponentialLR", "LRSchedule", "LambdaLR", "LinearLR",
-    "MultiStepLR", "Muon", "OneCycleLR", "Optimizer", "OptimizerGroup", "PolynomialLR",
-    "ReduceLROnPlateau", "SequentialLR", "StepLR", "clip_grad_norm_", "clip_grad_value_",
-    "lr_scheduler",
+    "ASGD", "LAMB", "LARS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW",
+    "Adamax", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "ExponentialLR",
+    "LRSchedule", "LambdaLR", "LinearLR", "MultiStepLR", "Muon", "NAdam", "OneCycleLR",
+    "Optimizer", "OptimizerGroup", "PolynomialLR", "RAdam", "RMSprop", "ReduceLROnPlateau",
+    "Rprop", "SequentialLR", "StepLR", "clip_grad_norm_", "clip_grad_value_", "lr_scheduler",
 ]  # fmt: skip
 
 

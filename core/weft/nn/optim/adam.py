@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from weft.base.arguments import real, shown
-from weft.base.errors import ArgumentError
 from weft.nn.optim.base import Optimizer
+from weft.nn.optim.option_checks import checked_betas
 from weft.nn.optim.param_groups import Params
 from weft.tensor import Tensor
 
@@ -52,23 +51,9 @@ class Adam(Optimizer):
         fused: bool | None = None,
         foreach: bool | None = None,
     ) -> None:
-        if not isinstance(betas, tuple | list) or len(betas) != 2:
-            raise ArgumentError(
-                "the weights of the two averages are given together",
-                asked=f"{type(self).__name__}(betas={shown(betas)})",
-                because="there are two of them",
-                try_="betas=(0.9, 0.999), or b1=0.9, b2=0.999",
-            )
-        betas = (
-            real(betas[0] if b1 is None else b1, "b1"), real(betas[1] if b2 is None else b2, "b2")
-        )  # fmt: skip
-        if not all(0.0 <= beta < 1.0 for beta in betas):
-            raise ArgumentError(
-                "a moving average needs a weight from 0 to below 1",
-                asked=f"{type(self).__name__}(betas={shown(betas)})",
-                because="with 1 the average would never move",
-                try_="(0.9, 0.999) is usual",
-            )
+        if isinstance(betas, tuple | list) and len(betas) == 2:
+            betas = betas[0] if b1 is None else b1, betas[1] if b2 is None else b2
+        betas = checked_betas(type(self).__name__, betas)
         super().__init__(
             params, lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad,
             maximize=maximize,

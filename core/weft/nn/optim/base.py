@@ -26,9 +26,6 @@ from weft.tensor.jit import Jit
 from weft.tensor.live_tensors import waiting_tensors
 from weft.uop import Ops, UOp
 
-_NUMBERS = frozenset({"momentum", "weight_decay", "dampening", "eps"})
-"""Options of which the value is one number."""
-
 
 class Optimizer:
     """The base class of optimisers; subclasses override `_change`, and `_advance` if necessary.
@@ -66,6 +63,8 @@ class Optimizer:
     state_names: ClassVar[Mapping[str, str]] = {}
     # tensors whose rows belong to the parameters
     state_rows: ClassVar[tuple[str, ...]] = ()
+    # options of which the value is one number
+    _numbers: ClassVar[frozenset[str]] = frozenset({"momentum", "weight_decay", "dampening", "eps"})
 
     def __init__(self, params: Params, lr: float | Tensor = 1e-3, **options: Any) -> None:
         who = type(self).__name__
@@ -86,7 +85,7 @@ class Optimizer:
     def _group(self, given: dict[str, Any]) -> ParamGroup:
         """A group of these parameters and options, with the defaults for what it does not say."""
         options: dict[str, Any] = {**self.defaults, **given}
-        for name in _NUMBERS & options.keys():
+        for name in self._numbers & options.keys():
             options[name] = real(options[name], name)
         rate = self._number(_checked_rate(type(self).__name__, options.pop("lr")))
         params = [each for each in options.pop("params") if each.requires_grad is not False]
@@ -173,8 +172,8 @@ class Optimizer:
         lists = per_parameter(self)
         for each in new:
             each.requires_grad_(True)
-        for tensors in lists.values():
-            tensors += self._zeros(new)
+        for name, tensors in lists.items():
+            tensors += self._new_state(name, new)
         for name in self.state_rows:
             rows = getattr(self, name, None)
             if rows is not None:
@@ -391,8 +390,12 @@ class Optimizer:
         """Rows of `moved` for the given parameters, of `still` for the others."""
         if len(ready) == len(self.params):
             return moved
-        rows = [[index in ready] for index in range(len(self.params))]
-        return Tensor(rows, device=self.device).where(moved, still)
+        rows = Tensor([index in ready for index in range(len(self.params))], device=self.device)
+        return rows.reshape(-1, *(1,) * (moved.ndim - 1)).where(moved, still)
+
+    def _new_state(self, name: str, params: Sequence[Tensor]) -> list[Any]:
+        """The first state of the list of this name for some parameters."""
+        return self._zeros(params)
 
     def _wide(self, parameter: Tensor) -> DType:
         return least_upper_dtype(dtypes.float32, parameter.dtype)

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from weft.nn.optim.base import Optimizer
 
 
-def per_parameter(optimizer: Optimizer) -> dict[str, list[Tensor]]:
-    """The lists of an optimiser that have one tensor for each parameter, by attribute."""
+def per_parameter(optimizer: Optimizer) -> dict[str, list[Any]]:
+    """The lists of an optimiser that have one tensor for each parameter, or None where a parameter
+    has none, by attribute."""
     count = len(optimizer.params)
     return {
         name: value
@@ -28,7 +29,7 @@ def per_parameter(optimizer: Optimizer) -> dict[str, list[Tensor]]:
         if name not in ("params", "buffers")
         and isinstance(value, list)
         and len(value) == count
-        and all(isinstance(each, Tensor) for each in value)
+        and all(isinstance(each, Tensor | None) for each in value)
     }
 
 
@@ -37,11 +38,15 @@ def saved(optimizer: Optimizer) -> dict[str, Any]:
     lists, names = per_parameter(optimizer), optimizer.state_names
     state: dict[int, dict[str, Any]] = {}
     for number in range(len(optimizer.params)):
-        found = {names.get(name, name): _copy(each[number]) for name, each in lists.items()}
+        found = {
+            names.get(name, name): _copy(each[number])
+            for name, each in lists.items()
+            if each[number] is not None
+        }
         for name in optimizer.state_rows:
             rows = getattr(optimizer, name, None)
             if rows is not None:
-                found[name] = _copy(rows[number])
+                found[names.get(name, name)] = _copy(rows[number])
         state[number] = found
     tensors = [each for found in state.values() for each in found.values()]
     if tensors:
@@ -114,12 +119,15 @@ def _changes(
         for name, tensors in per_parameter(optimizer).items():
             key = optimizer.state_names.get(name, name)
             target = tensors[number]
+            if target is None:
+                continue
             given = found.get(key)
             new = target.zeros_like() if given is None else _fitting(given, target, key)
             changes.append((target, new))
         for name, saved_rows in rows.items():
-            if found.get(name) is not None:
-                saved_rows[number] = found[name]
+            key = optimizer.state_names.get(name, name)
+            if found.get(key) is not None:
+                saved_rows[number] = found[key]
     changes += [change for name, each in rows.items() for change in _rows(optimizer, name, each)]
     if changes:
         Tensor.realize(*(value for _, value in changes))

@@ -146,5 +146,5 @@ def test_names_that_are_not_there() -> None:
     with pytest.raises(AttributeError, match="did you mean 'LARS'"):
         optim.LARZ  # noqa: B018
     with pytest.raises(AttributeError) as caught:
-        optim.RMSprop  # noqa: B018
+        optim.SparseAdam  # noqa: B018
     assert "Adam" in caught.value.try_
