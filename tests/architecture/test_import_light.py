@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 HEAVY = ("numpy", "ctypes", "torch", "rich", "hypothesis", "pytest", "sqlite3", "ml_dtypes")
 
 
@@ -31,3 +33,12 @@ def test_listing_devices_imports_no_plugin():
     statement = "from weft.device import catalogue; assert list(catalogue)"
     loaded = modules_after(statement)
     assert not any(name.startswith(("weft_", "weft.host", "weft.testing")) for name in loaded)
+
+
+@pytest.mark.parametrize("plugin", ["weft_cuda", "weft_metal", "weft_opencl"])
+def test_plugins_of_devices_that_are_missing_import_little(plugin):
+    pytest.importorskip(plugin, reason=f"{plugin} is not installed")
+    loaded = modules_after(f"import {plugin}; {plugin}.weft_devices()")
+    light = {plugin, f"{plugin}.locators"}
+    assert {name for name in loaded if name.startswith("weft_")} <= light
+    assert not any(name.startswith("weft.codegen") for name in loaded)

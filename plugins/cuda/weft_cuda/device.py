@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from weft.plugin import Device, DeviceId, DeviceUnavailable
 from weft_cuda.allocator import GpuAllocator
 from weft_cuda.capabilities import describe, passes_of
 from weft_cuda.compiler import NvrtcCompiler
-from weft_cuda.driver import Context, Driver, find_driver
+from weft_cuda.driver import Context, driver_of_process
 
 
 class Gpu(Device):
@@ -36,18 +34,12 @@ class Gpu(Device):
         self.context.close()
 
 
-@cache
-def driver() -> Driver:
-    """The back end of this process. :raises DeviceUnavailable: if there is none."""
-    return find_driver()
-
-
 def open_gpu(id: DeviceId) -> Gpu:
     """A GPU by its number.
 
     :raises DeviceUnavailable: if there is no driver, no such GPU, or no compiler.
     """
-    found = driver()
+    found = driver_of_process()
     ordinal, count = int(id.locator), found.count()
     if ordinal >= count:
         raise DeviceUnavailable(

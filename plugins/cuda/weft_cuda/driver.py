@@ -18,6 +18,7 @@ import os
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
 from weft.plugin import DeviceError, DeviceUnavailable, OutOfMemory, let_through
@@ -290,6 +291,12 @@ def find_driver() -> Driver:
         because="\n".join(reasons),
         try_="install NVIDIA's driver, and: pip install 'weft-cuda[driver]'",
     )
+
+
+@cache
+def driver_of_process() -> Driver:
+    """The back end of this process. :raises DeviceUnavailable: if there is none."""
+    return find_driver()
 
 
 def _library_loads() -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import platform
-import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
 from weft.plugin import Device, DeviceError, DeviceId, DeviceUnavailable, OutOfMemory
 from weft_metal.capabilities import ARCHITECTURES, describe
+from weft_metal.framework import load_framework
 from weft_metal.matrix_units import LANES
 from weft_metal.probe import lanes_hold_what_is_expected
 
@@ -33,31 +33,6 @@ REASONS = {
     12: "its stack is too small",
 }
 """By the codes of the command buffer error domain."""
-
-
-def load_framework() -> Any:
-    """The Metal framework's module.
-
-    :raises DeviceUnavailable: where there is none, with what to do about it.
-    """
-    try:
-        import Metal
-    except ImportError as error:
-        if sys.platform != "darwin":
-            raise DeviceUnavailable(
-                "Metal is part of macOS, which this is not",
-                asked="opening a Metal GPU",
-                because=f"this system is {platform.system() or sys.platform}",
-                try_='another device; weft.device.registry.offline("METAL", "apple8") still '
-                "generates code",
-            ) from None
-        raise DeviceUnavailable(
-            "the Python side of Metal is missing",
-            asked="opening a Metal GPU",
-            because=str(error),
-            try_="pip install pyobjc-framework-Metal",
-        ) from None
-    return Metal
 
 
 def autorelease_pool() -> AbstractContextManager[Any]:

@@ -2,12 +2,14 @@
 
 Every part is in the file of its name; this one answers the hooks. ``OPENCL:1`` is the second device
 (graphics processors come first), ``OPENCL:pocl`` the first one whose platform or device is called
-something like that. Importing touches nothing; pyopencl is loaded when a device is opened.
+something like that. Importing touches nothing: hooks import what they need, pyopencl when a device
+is opened.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from weft.plugin import (
     Allocator,
@@ -19,23 +21,18 @@ from weft.plugin import (
     Launch,
     hookimpl,
 )
-from weft_opencl.allocator import BufferAllocator, Memory
-from weft_opencl.compiler import DriverCompiler
-from weft_opencl.driver import OpenCLDevice, open_device, spell
-from weft_opencl.facts import OFFLINE, describe
-from weft_opencl.graph import LaunchGraph
-from weft_opencl.renderer import OpenCLRenderer
-from weft_opencl.runner import KernelRunner
+from weft_opencl.locators import spell
+
+if TYPE_CHECKING:
+    from weft_opencl.allocator import Memory
+    from weft_opencl.compiler import DriverCompiler
+    from weft_opencl.driver import OpenCLDevice
+    from weft_opencl.graph import LaunchGraph
+    from weft_opencl.offline import OfflineDevice
+    from weft_opencl.renderer import OpenCLRenderer
+    from weft_opencl.runner import KernelRunner
 
 weft_api = (1, 0)
-
-
-class OfflineDevice(Device):
-    """A device that is not here: sources for it can be generated and read."""
-
-    def __init__(self, id: DeviceId, arch: str) -> None:
-        self.facts = OFFLINE[arch]
-        super().__init__(id, describe(self.facts))
 
 
 @hookimpl
@@ -49,6 +46,8 @@ def weft_devices() -> list[DeviceFamily]:
 @hookimpl
 def weft_open(id: DeviceId) -> Device:
     """:raises DeviceUnavailable: without pyopencl, without a driver, without such a device."""
+    from weft_opencl.driver import open_device
+
     return open_device(id)
 
 
@@ -56,13 +55,17 @@ def weft_open(id: DeviceId) -> Device:
 def weft_offline(arch: str) -> Device | None:
     """A device to generate code for: ``pocl``, OpenCL on an x86-64 processor, or ``gpu``, what
     most graphics processors have: halves and doubles, groups of 256, 32 KiB of local memory."""
-    known = arch.lower()
-    return OfflineDevice(DeviceId("OPENCL", known), known) if known in OFFLINE else None
+    from weft_opencl.offline import offline_device
+
+    return offline_device(arch.lower())
 
 
 @hookimpl
 def weft_allocator(device: Device) -> Allocator[Memory]:
     """:raises DeviceUnavailable: if the device is not here."""
+    from weft_opencl.allocator import BufferAllocator
+    from weft_opencl.driver import OpenCLDevice
+
     if isinstance(device, OpenCLDevice):
         return BufferAllocator(device)
     raise DeviceUnavailable(
@@ -75,22 +78,32 @@ def weft_allocator(device: Device) -> Allocator[Memory]:
 @hookimpl
 def weft_renderer(device: OpenCLDevice | OfflineDevice) -> OpenCLRenderer:
     """The renderer for the OpenCL C of this device."""
+    from weft_opencl.renderer import OpenCLRenderer
+
     return OpenCLRenderer(device.facts)
 
 
 @hookimpl
 def weft_compiler(device: Device) -> DriverCompiler | None:
     """The driver's compiler; None where there is no driver."""
+    from weft_opencl.compiler import DriverCompiler
+    from weft_opencl.driver import OpenCLDevice
+
     return DriverCompiler(device) if isinstance(device, OpenCLDevice) else None
 
 
 @hookimpl
 def weft_graph(device: Device, launches: Sequence[Launch]) -> LaunchGraph | None:
     """The launches with their arguments kept between replays; None if some are of others."""
+    from weft_opencl.driver import OpenCLDevice
+    from weft_opencl.graph import LaunchGraph
+
     return LaunchGraph.of(device, launches) if isinstance(device, OpenCLDevice) else None
 
 
 @hookimpl
 def weft_runner(device: OpenCLDevice, program: CompiledProgram) -> KernelRunner:
     """A kernel of the loaded program on the device's queue."""
+    from weft_opencl.runner import KernelRunner
+
     return KernelRunner(device, program)

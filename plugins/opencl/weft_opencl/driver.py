@@ -12,14 +12,6 @@ _contexts: dict[int, Any] = {}
 """One context per device and process, by the driver's handle: names of one device share memory."""
 
 
-def spell(locator: str) -> str:
-    """One spelling of a locator: a number without zeros before it, or a name in small letters."""
-    plain = locator.strip().lower()
-    if plain.isascii() and plain.isdigit():
-        return str(int(plain))
-    return plain or "0"
-
-
 def bindings() -> ModuleType:
     """pyopencl. :raises DeviceUnavailable: if it cannot be imported."""
     try:

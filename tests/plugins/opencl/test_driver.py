@@ -9,6 +9,7 @@ import pytest
 
 from weft.plugin import DeviceId, DeviceUnavailable
 from weft_opencl import driver
+from weft_opencl.locators import spell
 
 
 class Refusal(Exception):
@@ -16,7 +17,7 @@ class Refusal(Exception):
 
 
 def test_a_locator_is_spelt_in_one_way():
-    assert [driver.spell(s) for s in ("", "0", "01", " PoCL ")] == ["0", "0", "1", "pocl"]
+    assert [spell(s) for s in ("", "0", "01", " PoCL ")] == ["0", "0", "1", "pocl"]
 
 
 def test_without_the_binding(monkeypatch):
