@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from weft.base.dtype import DType
 from weft.schedule.kernels import root_buffer
@@ -29,6 +29,8 @@ from weft.uop import GroupOp, Ops, UOp
 _copies = itertools.count()
 # these become kernels of their own, which may be ordered before a write
 _SEPARATE = frozenset({Ops.CONTIGUOUS, Ops.COPY})
+_COMPUTED = GroupOp.ALU | {Ops.CAST, Ops.REDUCE_AXIS}
+_THROUGH = GroupOp.Movement | GroupOp.Identity
 
 
 def pending_writes(nodes: Iterable[UOp]) -> dict[UOp, list[UOp]]:
@@ -62,11 +64,39 @@ def resolve_hazards(
     first = _single_writers(sink, writes, is_shared)
     middle = first.get(sink, sink)
     second = _resolve_mixed_reads(middle, crossed)
+    return composed(first, second)
+
+
+def composed(first: dict[UOp, UOp], second: dict[UOp, UOp]) -> dict[UOp, UOp]:
+    """The replacements of `first` and then of `second`; an empty map replaces nothing."""
     if not second:
         return first
     if not first:
         return second
     return {node: second.get(changed, changed) for node, changed in first.items()}
+
+
+def restore_removed_values(sink: UOp, cleaned: Mapping[UOp, UOp]) -> dict[UOp, UOp]:
+    """The replacements that copy computed values which simplification removes: `x * 1` is `x`.
+
+    No kernel stores such a value before a write changes `x`, and it may be requested.
+
+    cleaned: the simplified nodes. The result is usually empty.
+    """
+    order = list(sink.toposort(gate=is_pending))
+    writes = pending_writes(order)
+    if not writes:
+        return {}
+    versions = {cleaned.get(version, version) for version in writes}
+    requested = {node for node in map(_value_below, sink.src) if node.op in _COMPUTED}
+    removed = {node for node in requested if cleaned.get(node, node).base in versions}
+    return _redirect_readers(order, removed) if removed else {}
+
+
+def _value_below(node: UOp) -> UOp:
+    while node.op in _THROUGH:
+        node = node.src[0]
+    return node
 
 
 def _single_writers(
@@ -223,7 +253,7 @@ def _with_last_uses(order: list[UOp]) -> Iterator[tuple[UOp, bool, list[UOp]]]:
 
 
 def _redirect_readers(order: list[UOp], mixed: set[UOp]) -> dict[UOp, UOp]:
-    """Replace versions in `mixed` by copies, except where they are the target of a write."""
+    """Replace the values in `mixed` by copies, except where they are the target of a write."""
     done: dict[UOp, UOp] = {}
     read: dict[UOp, UOp] = {}
     for node in order:

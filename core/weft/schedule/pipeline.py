@@ -15,7 +15,12 @@ from weft.base.dtype import any_images
 from weft.base.settings import settings
 from weft.device import registry
 from weft.schedule.arange import is_counter
-from weft.schedule.assigns import pending_writes, resolve_hazards
+from weft.schedule.assigns import (
+    composed,
+    pending_writes,
+    resolve_hazards,
+    restore_removed_values,
+)
 from weft.schedule.batched_edits import Edit, rebuild
 from weft.schedule.buffer_limits import limit_buffers, narrow
 from weft.schedule.context import ScheduleContext
@@ -104,7 +109,12 @@ def _separate(plan: Plan, ctx: ScheduleContext) -> Plan:
 def _clean(plan: Plan, ctx: ScheduleContext) -> Plan:
     """Algebraic simplification: fold constants, remove copies, make slices buffer views."""
     rules = CLEAN_WITH_IMAGES if any_images() else CLEAN
-    plan.cleaned = rewrite_map(plan.clean_sink, rules, ctx.for_graph(plan.clean_sink))
+    sink = plan.clean_sink
+    plan.cleaned = rewrite_map(sink, rules, ctx.for_graph(sink))
+    if copies := restore_removed_values(sink, plan.cleaned):
+        plan.separated = composed(plan.separated, copies)
+        sink = copies[sink]
+        plan.cleaned = rewrite_map(sink, rules, ctx.for_graph(sink))
     return plan
 
 

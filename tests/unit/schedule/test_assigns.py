@@ -106,6 +106,38 @@ def test_a_write_that_reads_a_displaced_part_of_itself_reads_a_copy():
         c.realize()
 
 
+REMOVED = {
+    "x * 1": lambda x: x * 1,
+    "x + 0": lambda x: x + 0,
+    "x | x": lambda x: x | x,
+    "--x": lambda x: -(-x),
+    "min of one": lambda x: x.reshape(2, 1).min(1),
+    "cast there and back": lambda x: x.cast("int64").cast("int32"),
+}
+
+
+@pytest.mark.parametrize("name", REMOVED)
+def test_a_value_that_simplification_removes_is_stored_before_a_write(name):
+    x = Tensor([3, 4]).contiguous().realize()
+    y = REMOVED[name](x)
+    x.assign(y + 1)
+    x[1] = 9
+    assert (x.tolist(), y.tolist()) == ([4, 9], [3, 4])
+
+
+def test_a_removed_value_is_stored_before_a_write_reads_it_at_other_elements():
+    x = Tensor([3, 4]).contiguous().realize()
+    y = x * 1
+    x.assign(y.flip(0))
+    assert (x.tolist(), y.tolist()) == ([4, 3], [3, 4])
+
+
+def test_a_value_that_simplification_removes_needs_no_copy_element_by_element():
+    x = Tensor([3, 4]).contiguous().realize()
+    x.assign(x * 1 + 2)
+    assert len(x.schedule()) == 1
+
+
 def test_a_write_that_repeats_a_part_of_itself_reads_a_copy():
     data = np.arange(1.0, 17.0, dtype=np.float32).reshape(4, 4)
     for part in ((slice(0, 1),), (slice(None), slice(3, 4)), (2, 1), (slice(1, 2), slice(0, 1))):
