@@ -70,7 +70,6 @@ FUNCTIONS: dict[str, str] = {
 
 OPTIMISERS: dict[str, str] = {
     "SparseAdam": "Adam or AdamW",
-    "LBFGS": "SGD or AdamW: there is no line search",
     "swa_utils": "averages by hand: average.lerp_(weight, 0.01)",
     "CyclicLR": "LambdaLR, or CosineAnnealingWarmRestarts",
     "MultiplicativeLR": "LambdaLR",

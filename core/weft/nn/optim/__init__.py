@@ -16,6 +16,7 @@ from weft.nn.optim.adaptive_rates import Adadelta, Adagrad, RMSprop
 from weft.nn.optim.averaged_sgd import ASGD
 from weft.nn.optim.base import Optimizer
 from weft.nn.optim.clip import clip_grad_norm_, clip_grad_value_
+from weft.nn.optim.lbfgs import LBFGS
 from weft.nn.optim.muon import Muon
 from weft.nn.optim.optimizer_group import OptimizerGroup
 from weft.nn.optim.plateau import ReduceLROnPlateau
@@ -26,7 +27,7 @@ from weft.nn.optim.trust_ratio import LAMB, LARS
 from weft.nn.suggested_names import OPTIMISERS
 
 __all__ = [
-    "ASGD", "LAMB", "LARS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW",
+    "ASGD", "LAMB", "LARS", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW",
     "Adamax", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "ExponentialLR",
     "LRSchedule", "LambdaLR", "LinearLR", "MultiStepLR", "Muon", "NAdam", "OneCycleLR",
     "Optimizer", "OptimizerGroup", "PolynomialLR", "RAdam", "RMSprop", "ReduceLROnPlateau",

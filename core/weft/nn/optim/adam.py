@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from weft.nn.optim.base import Optimizer
-from weft.nn.optim.option_checks import checked_betas
+from weft.nn.optim.option_checks import check_differentiable, checked_betas
 from weft.nn.optim.param_groups import Params
 from weft.tensor import Tensor
 
@@ -15,8 +15,9 @@ class Adam(Optimizer):
     """Adam (Kingma and Ba, 2015), with L2 weight decay added to the gradient.
 
     The averages start at zero and are divided by what the same moving average of the number 1 has
-    reached. That equals 1 - beta^t, and loses no digits when beta^t is close to 1. `fused` and
-    `foreach` are accepted and have no effect: every step is captured and replayed as it is.
+    reached. That equals 1 - beta^t, and loses no digits when beta^t is close to 1. `fused`,
+    `foreach` and `capturable` are accepted and have no effect: every step is captured and replayed
+    as it is.
 
     >>> w = Tensor([1.0, -2.0], requires_grad=True)
     >>> optimizer = nn.optim.Adam([w], lr=0.1)
@@ -50,7 +51,10 @@ class Adam(Optimizer):
         b2: float | None = None,
         fused: bool | None = None,
         foreach: bool | None = None,
+        capturable: bool = False,
+        differentiable: bool = False,
     ) -> None:
+        check_differentiable(type(self).__name__, differentiable)
         if isinstance(betas, tuple | list) and len(betas) == 2:
             betas = betas[0] if b1 is None else b1, betas[1] if b2 is None else b2
         betas = checked_betas(type(self).__name__, betas)
@@ -61,10 +65,10 @@ class Adam(Optimizer):
         self.mean, self.square = self._zeros(), self._zeros()
         self.largest: list[Tensor] = []
         self._make_state()
-        # What the two averages of the number 1 have reached, for each parameter a row: one kernel
-        # moves all.
+        # What the two averages of the number 1 have reached and the number of steps, for each
+        # parameter a row: one kernel moves all.
         where: dict[str, Any] = {"dtype": self.dtype, "device": self.device, "requires_grad": False}
-        self.averages_of_one = Tensor.zeros(len(self.params), 2, **where).contiguous()
+        self.averages_of_one = Tensor.zeros(len(self.params), 3, **where).contiguous()
         self._set_weights()
         self.averages_of_one.realize()
 
@@ -73,11 +77,12 @@ class Adam(Optimizer):
             self.largest = self._zeros()
 
     def _set_weights(self) -> None:
-        """What both averages take of what they were, and of what is new: (2, 2), and where groups
-        differ (2, parameters, 2)."""
+        """What both averages and the number of steps take of what they were, and of what is new:
+        (2, 3), and where groups differ (2, parameters, 3)."""
         self._of_groups = [(tuple(group.betas), len(group.params)) for group in self.param_groups]
-        kept = [[float(b) for b in betas] for betas, count in self._of_groups for _ in range(count)]
-        new = [[1.0 - beta for beta in row] for row in kept]
+        groups = [([float(b) for b in betas], count) for betas, count in self._of_groups]
+        kept = [[*betas, 1.0] for betas, count in groups for _ in range(count)]
+        new = [[*(1.0 - b for b in betas), 1.0] for betas, count in groups for _ in range(count)]
         both = [kept[0], new[0]] if all(row == kept[0] for row in kept) else [kept, new]
         self._weights = Tensor(
             both, dtype=self.dtype, device=self.device, requires_grad=False
@@ -95,8 +100,13 @@ class Adam(Optimizer):
         if "step" in found and "averages_of_one" not in found:
             step = float(found["step"])
             reached = [1.0 - beta**step for beta in self.options(number).betas]
-            found["averages_of_one"] = Tensor(reached, dtype=self.dtype, device=self.device)
+            row = Tensor([*reached, step], dtype=self.dtype, device=self.device)
+            found["averages_of_one"] = row
         return found
+
+    def exported(self, found: dict[str, Tensor]) -> dict[str, Tensor]:
+        """See Optimizer. PyTorch's step is the last number of the row."""
+        return {"step": found["averages_of_one"][2], **found}
 
     def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
         options = self.options(index)
@@ -157,5 +167,10 @@ class AdamW(Adam):
         b2: float | None = None,
         fused: bool | None = None,
         foreach: bool | None = None,
+        capturable: bool = False,
+        differentiable: bool = False,
     ) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize, b1=b1, b2=b2)
+        super().__init__(
+            params, lr, betas, eps, weight_decay, amsgrad, maximize, b1=b1, b2=b2,
+            differentiable=differentiable,
+        )  # fmt: skip

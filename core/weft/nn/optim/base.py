@@ -220,7 +220,16 @@ class Optimizer:
 
         >>> optimizer = nn.optim.Adam([Tensor([1.0])], betas=(0.9, 0.999))
         >>> optimizer.translated(0, {"step": 1})["averages_of_one"].tolist()
-        [0.1, 0.001]
+        [0.1, 0.001, 1.0]
+        """
+        return found
+
+    def exported(self, found: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Add to the state of a parameter what PyTorch expects in it. `state_dict` calls it.
+
+        >>> optimizer = nn.optim.Adam([Tensor([1.0])])
+        >>> optimizer.exported({"averages_of_one": Tensor([0.1, 0.001, 1.0])})["step"].item()
+        1.0
         """
         return found
 

@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from weft.base.errors import ArgumentError
 from weft.nn.optim.base import Optimizer
+from weft.nn.optim.option_checks import check_differentiable
 from weft.nn.optim.param_groups import ParamGroup, Params
 from weft.tensor import Tensor
 
@@ -30,13 +30,7 @@ class CountedOptimizer(Optimizer):
     def __init__(
         self, params: Params, lr: float | Tensor, flags: Mapping[str, Any], **options: Any
     ) -> None:
-        if flags.get("differentiable"):
-            raise ArgumentError(
-                "a step has no derivative here",
-                asked=f"{type(self).__name__}(differentiable=True)",
-                because="parameters are assigned, and their history is not recorded",
-                try_="computing the new values with weft.autograd.grad",
-            )
+        check_differentiable(type(self).__name__, flags.get("differentiable", False))
         super().__init__(params, lr, **options, **flags)
         self._coefficient_table: Tensor | None = None
         self.counts = self._row_numbers()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from weft.base.arguments import shown
+from weft.base.arguments import choice, shown
 from weft.base.errors import ArgumentError
 from weft.nn.optim.base import Optimizer
 from weft.nn.optim.param_groups import Params
@@ -54,7 +54,8 @@ class Muon(Optimizer):
     velocity, or with `nesterov` the same blend once more, times lr * sqrt(max(1, rows / columns));
     the value is scaled by 1 - lr * weight_decay first. Weights of convolutions are taken as
     matrices of (outputs, the rest). Raises ArgumentError for parameters of fewer than two axes:
-    those belong to another optimiser, in an OptimizerGroup.
+    those belong to another optimiser, in an OptimizerGroup. adjust_lr_fn="match_rms_adamw": the
+    step is times lr * 0.2 * sqrt(max(rows, columns)), about the size of AdamW's (Liu et al., 2025).
 
     >>> w = Tensor([[1.0, 0.5], [0.0, 2.0]], requires_grad=True)
     >>> optimizer = nn.optim.Muon([w], lr=0.1)
@@ -77,7 +78,9 @@ class Muon(Optimizer):
         ns_coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315),
         eps: float = 1e-7,
         ns_steps: int = 5,
+        adjust_lr_fn: str | None = None,
     ) -> None:
+        choice(adjust_lr_fn or "original", "adjust_lr_fn", ("original", "match_rms_adamw"))
         if not isinstance(ns_coefficients, tuple | list) or len(ns_coefficients) != 3:
             raise ArgumentError(
                 "a step towards orthogonality has three coefficients",
@@ -88,6 +91,7 @@ class Muon(Optimizer):
         super().__init__(
             params, lr, weight_decay=weight_decay, momentum=momentum, nesterov=nesterov,
             ns_coefficients=tuple(ns_coefficients), eps=eps, ns_steps=ns_steps,
+            adjust_lr_fn=adjust_lr_fn,
         )  # fmt: skip
         for each in self.params:
             if each.ndim < 2:
@@ -109,5 +113,8 @@ class Muon(Optimizer):
         matrix = step.reshape(step.shape[0], -1)
         rows, columns = matrix.shape
         change = orthogonalised(matrix, options.ns_steps, options.ns_coefficients, options.eps)
-        change = change.reshape(value.shape) * max(1.0, rows / columns) ** 0.5
+        factor = max(1.0, rows / columns) ** 0.5
+        if options.adjust_lr_fn == "match_rms_adamw":
+            factor = 0.2 * max(rows, columns) ** 0.5
+        change = change.reshape(value.shape) * factor
         return (change + value * options.weight_decay) * rate, [velocity]

@@ -22,6 +22,17 @@ def check_options(who: str, **options: float) -> None:
             )
 
 
+def check_differentiable(who: str, differentiable: bool) -> None:
+    """:raises ArgumentError: for steps that are to have derivatives."""
+    if differentiable:
+        raise ArgumentError(
+            "a step has no derivative here",
+            asked=f"{who}(differentiable=True)",
+            because="parameters are assigned, and their history is not recorded",
+            try_="computing the new values with weft.autograd.grad",
+        )
+
+
 def checked_betas(who: str, betas: Any) -> tuple[float, float]:
     """The weights of two moving averages. :raises ArgumentError: unless they are two from 0 to
     below 1."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from weft.base.arguments import shown
 from weft.base.errors import ArgumentError
 from weft.nn.optim.base import Optimizer
+from weft.nn.optim.option_checks import check_differentiable
 from weft.nn.optim.param_groups import Params
 from weft.nn.optim.state_dicts import tensor_from
 from weft.tensor import Tensor
@@ -48,7 +49,9 @@ class SGD(Optimizer):
         *,
         fused: bool | None = None,
         foreach: bool | None = None,
+        differentiable: bool = False,
     ) -> None:
+        check_differentiable(type(self).__name__, differentiable)
         if not isinstance(nesterov, bool):
             raise ArgumentError(
                 "whether the step looks ahead is a yes or a no",

@@ -39,15 +39,15 @@ def saved(optimizer: Optimizer) -> dict[str, Any]:
     state: dict[int, dict[str, Any]] = {}
     for number in range(len(optimizer.params)):
         found = {
-            names.get(name, name): _copy(each[number])
+            names.get(name, name): each[number]
             for name, each in lists.items()
             if each[number] is not None
         }
         for name in optimizer.state_rows:
             rows = getattr(optimizer, name, None)
             if rows is not None:
-                found[names.get(name, name)] = _copy(rows[number])
-        state[number] = found
+                found[names.get(name, name)] = rows[number]
+        state[number] = {name: _copy(each) for name, each in optimizer.exported(found).items()}
     tensors = [each for found in state.values() for each in found.values()]
     if tensors:
         Tensor.realize(*tensors)

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from weft import Tensor, jit
+from weft import Tensor, jit, nn
 from weft.base.errors import ArgumentError
 from weft.nn import optim
 from weft.nn.state import get_state_dict, load_state_dict, safe_load, safe_save
@@ -75,3 +75,24 @@ def test_the_two_weights_by_their_short_names() -> None:
     assert adam.betas == (0.5, 0.999)
     with pytest.raises(ArgumentError, match="given together"):
         optim.AdamW([Tensor([1.0])], 0.001, 0.9)
+
+
+@pytest.mark.parametrize("kind", ["Adam", "AdamW"])
+def test_pytorch_goes_on_with_a_saved_state(kind: str) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch loads it")
+    value = np.random.default_rng(0).standard_normal((3, 4))
+    mine, theirs = nn.Parameter(Tensor(value)), torch.nn.Parameter(torch.tensor(value))
+    optimizer = getattr(optim, kind)([mine], lr=0.1)
+    for step in range(3):
+        mine.grad = Tensor(np.sin(value + step))
+        optimizer.step()
+    with torch.no_grad():
+        theirs.copy_(torch.tensor(mine.numpy()))
+    saved, other = optimizer.state_dict(), getattr(torch.optim, kind)([theirs])
+    found = {name: torch.tensor(each.numpy()) for name, each in saved["state"][0].items()}
+    assert found["step"].item() == 3 and found["step"].shape == ()
+    other.load_state_dict({"state": {0: found}, "param_groups": saved["param_groups"]})
+    for step in range(3, 6):
+        mine.grad, theirs.grad = Tensor(np.sin(value + step)), torch.tensor(np.sin(value + step))
+        optimizer.step(), other.step()
+    np.testing.assert_allclose(mine.numpy(), theirs.detach().numpy(), rtol=1e-6)
