@@ -58,6 +58,14 @@ sample(
     "as_strided",
     lambda g: (g.floats(12), [3, 2], [4, 1], 1),
     lambda g: (g.floats(3, 4), [2, 2], [1, 1]),
+    lambda g: (g.floats(12), [3, 4], [4, 1]),
+    lambda g: (g.floats(4, 3).t(), [2, 3], [5, 1], 1),
+)
+sample(
+    "as_strided_scatter",
+    lambda g: (g.floats(12), g.floats(3, 4), [3, 4], [4, 1], 0),
+    lambda g: (g.floats(12), g.floats(2, 3), [2, 3], [5, 2], 1),
+    lambda g: (g.floats(4, 3).t(), g.floats(2, 3), [2, 3], [5, 1], 1),
 )
 sample(
     "constant_pad_nd",

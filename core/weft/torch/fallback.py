@@ -18,6 +18,7 @@ from weft.torch.compiled_graph import CompiledGraph
 from weft.torch.errors import UnsupportedOperatorsWarning
 from weft.torch.program import branches_of, is_convertible, unsupported
 from weft.torch.registry import Converter
+from weft.torch.strided_views import bind_strided_views
 
 
 class _Support(OperatorSupportBase):
@@ -48,6 +49,7 @@ def compile_with_fallback(
 
     They are reported by one warning, `UnsupportedOperatorsWarning`.
     """
+    bind_strided_views(graph_module)
     missing = unsupported(graph_module.graph.nodes, converters, traced=True)
     if not missing:
         return CompiledGraph(graph_module, converters)

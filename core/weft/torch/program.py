@@ -26,6 +26,7 @@ from weft.torch.operators import register_all
 from weft.torch.operators.random_numbers import RANDOM
 from weft.torch.registry import Converter, converter, find, name_of
 from weft.torch.size_functions import function_of_sizes, is_function_of_sizes
+from weft.torch.strided_views import bind_strided_views, is_bound
 
 PLACEMENT = frozenset(
     ("device", "layout", "pin_memory", "memory_format", "non_blocking", "implicit", "generator")
@@ -85,6 +86,7 @@ class Program:
         self, graph_module: GraphModule, converters: Mapping[str, Converter] | None = None
     ) -> None:
         register_all()
+        bind_strided_views(graph_module)
         check_supported(graph_module, converters)
         self.constants: list[torch.Tensor] = []
         self.is_random = False
@@ -309,7 +311,7 @@ def is_convertible(
     if not all(_has_dtype(example) for example in examples):
         return False
     target, name = node.target, name_of(node.target)
-    if traced and (name in _READS_VALUES or _reads_mask(node, name)):
+    if not is_bound(node) or (traced and (name in _READS_VALUES or _reads_mask(node, name))):
         return False
     if name == _COND:
         return all(

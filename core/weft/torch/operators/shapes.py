@@ -9,7 +9,7 @@ from weft.nn import functional
 from weft.tensor import Tensor
 from weft.torch.registry import converter
 from weft.uop import UOp
-from weft.uop.symbolic.sint import high_of, smax, smin
+from weft.uop.symbolic.sint import fold, high_of, smax, smin, sprod
 
 
 @converter("aten::view", "aten::_unsafe_view", "aten::reshape")
@@ -169,12 +169,43 @@ def as_strided(
     x: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
     """Return elements of row-major memory by strides."""
+    if _is_all_of(x, size, stride, storage_offset):
+        return x.reshape(tuple(size))
+    return x.reshape(-1)[_places(x, size, stride, storage_offset or 0)]
+
+
+def _is_all_of(x: Tensor, size: Sequence[int], stride: Sequence[int], offset: int | None) -> bool:
+    """Return whether a strided view is all of the row-major memory of x in its order."""
+    if offset or sprod(size) != sprod(x.shape):
+        return False
+    rest: Any = 1
+    for count, step in zip(reversed(size), reversed(stride)):
+        if count != 1 and step != rest:
+            return False
+        rest = fold(rest * count)
+    return True
+
+
+def _places(x: Tensor, size: Sequence[int], stride: Sequence[int], offset: int) -> Tensor:
+    """Return the places in memory of the elements of a strided view."""
     shape = tuple(size)
-    place = Tensor.full(shape, storage_offset or 0, dtype="int64", device=x.device)
+    place = Tensor.full(shape, offset, dtype="int64", device=x.device)
     for axis, (count, step) in enumerate(zip(shape, stride, strict=True)):
         steps = Tensor.arange(count, dtype="int64", device=x.device) * step
         place = place + steps.reshape(tuple(count if i == axis else 1 for i in range(len(shape))))
-    return x.reshape(-1)[place]
+    return place
+
+
+@converter("aten::as_strided_scatter")
+def as_strided_scatter(
+    x: Tensor, src: Tensor, size: Sequence[int], stride: Sequence[int],
+    storage_offset: int | None = None,
+) -> Tensor:  # fmt: skip
+    """Return x with other elements in a strided view of its row-major memory."""
+    if _is_all_of(x, size, stride, storage_offset):
+        return src.reshape(tuple(x.shape))
+    place = _places(x, size, stride, storage_offset or 0)
+    return x.reshape(-1).scatter(0, place.reshape(-1), src.reshape(-1)).reshape(tuple(x.shape))
 
 
 @converter("aten::constant_pad_nd")
