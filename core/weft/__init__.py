@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from weft import data as data
     from weft import export as export
     from weft import fft as fft
+    from weft import func as func
     from weft import functions as functions
     from weft import linalg as linalg
     from weft import nn as nn
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
     from weft.device import P as P
     from weft.device import catalogue as Device
     from weft.export import export_c as export_c
+    from weft.func import grad as grad
+    from weft.func import value_and_grad as value_and_grad
+    from weft.func import vmap as vmap
     from weft.functions import *  # noqa: F403
     from weft.nn import optim as optim
     from weft.tensor import Tensor as Tensor
@@ -70,8 +74,10 @@ _HOMES: dict[str, tuple[str, str | None]] = {
     "export": ("weft.export", None),
     "export_c": ("weft.export", "export_c"),
     "fft": ("weft.fft", None),
+    "func": ("weft.func", None),
     "from_dlpack": ("weft.tensor", "from_dlpack"),
     "from_torch": ("weft.torch", "from_torch"),
+    "grad": ("weft.func", "grad"),
     "jit": ("weft.tensor.jit", "jit"),
     "linalg": ("weft.linalg", None),
     "nn": ("weft.nn", None),
@@ -80,6 +86,8 @@ _HOMES: dict[str, tuple[str, str | None]] = {
     "settings": ("weft.base.settings", "settings"),
     "special": ("weft.special", None),
     "torch": ("weft.torch", None),
+    "value_and_grad": ("weft.func", "value_and_grad"),
+    "vmap": ("weft.func", "vmap"),
 }
 
 __all__ = [
@@ -98,6 +106,8 @@ __all__ = [
     "export",
     "export_c",
     "from_dlpack",
+    "func",
+    "grad",
     "jit",
     "linalg",
     "nn",
@@ -105,6 +115,8 @@ __all__ = [
     "optim",
     "settings",
     "special",
+    "value_and_grad",
+    "vmap",
 ]
 
 if TYPE_CHECKING:  # for checkers they are public, too

@@ -25,6 +25,7 @@ from weft import (
     data,
     dtypes,
     fft,
+    func,
     io,
     jit,
     linalg,
@@ -63,6 +64,7 @@ MODULES = {
     "functions.floating_point": floating_point,
     "functions.matrices": matrices,
     "fft": fft,
+    "func": func,
     "linalg": linalg,
     "special": special,
 }

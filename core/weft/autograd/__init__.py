@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, NoReturn
 
 from weft.autograd.backward import Paths, gradient, nodes_between
 from weft.autograd.derivatives import CUSTOM, RECOMPUTE, is_checkpoint
-from weft.autograd.functions import Context, Function, grad
+from weft.autograd.functions import (
+    Context,
+    Function,
+    function_vjp,
+    grad,
+    independent,
+    with_function_vjp,
+)
 from weft.autograd.host_calls import HOST_CALL_VJPS
 from weft.autograd.rules import RULES
 from weft.base.suggestions import missing_name
@@ -19,10 +26,13 @@ __all__ = [
     "Context",
     "Function",
     "Paths",
+    "function_vjp",
     "grad",
     "gradient",
+    "independent",
     "is_checkpoint",
     "nodes_between",
+    "with_function_vjp",
 ]
 
 _EQUIVALENTS = {
@@ -31,8 +41,9 @@ _EQUIVALENTS = {
         "weft.no_grad(), weft.enable_grad(), weft.set_grad_enabled(mode), weft.inference_mode()",
     ),
     "Variable": "weft.tensor(data, requires_grad=True)",
-    "functional": "y[i].gradient(x) for each row of a Jacobian; gradients have gradients",
-    **dict.fromkeys(("jacobian", "hessian", "vjp", "jvp"), "y[i].gradient(x) for each row"),
+    "functional": "weft.func: jacrev, hessian, vjp, jvp; y[i].gradient(x) for one row",
+    "jacobian": "weft.func.jacrev(f)(x)",
+    **{name: f"weft.func.{name}" for name in ("hessian", "vjp", "jvp")},
     **dict.fromkeys(
         ("set_detect_anomaly", "detect_anomaly"),
         "weft.settings.override(CHECK=1): reports the first NaN and its line",

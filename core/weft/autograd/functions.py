@@ -211,8 +211,27 @@ def _checked_gradient(name: str, gradient: Any, dtype: Any, shape: Any) -> UOp |
     return node if node.dtype is dtype else node.cast(dtype)
 
 
-def custom_vjp(node: UOp, upstream: UOp) -> list[UOp | None]:
-    """The gradient of each source of the CUSTOM_VJP node of a Function.
+def with_function_vjp(value: UOp, inputs: Sequence[UOp], number: int, rule: Rule) -> UOp:
+    """`value` as a function of these nodes, with a gradient rule of its own.
+
+    number: what the rule is told of the result. Equal calls give different nodes.
+    """
+    token = UOp(Ops.UNIQUE, arg=(CUSTOM, next(_numbers)))
+    VJP_RULES[token] = rule
+    return UOp(Ops.CUSTOM_VJP, value.dtype, (value, *inputs, token), (CUSTOM, number))
+
+
+def independent(node: UOp) -> UOp:
+    """A node of this value that equals no other node: gradients with respect to it are its own."""
+    return with_function_vjp(node, (node,), 0, _identity_vjp)
+
+
+def _identity_vjp(_number: int, upstream: UOp) -> list[UOp | None]:
+    return [upstream]
+
+
+def function_vjp(node: UOp) -> Rule:
+    """The gradient rule of the CUSTOM_VJP node of a Function.
 
     :raises GradientError: in a process other than that of the call: the rule is not known there.
     """
@@ -224,7 +243,15 @@ def custom_vjp(node: UOp, upstream: UOp) -> list[UOp | None]:
             because="a pickled graph contains no Python functions",
             try_="call the function and backward in one process",
         )
-    return [None, *rule(node.arg[1], upstream), None]
+    return rule
+
+
+def custom_vjp(node: UOp, upstream: UOp) -> list[UOp | None]:
+    """The gradient of each source of the CUSTOM_VJP node of a Function.
+
+    :raises GradientError: as `function_vjp` does.
+    """
+    return [None, *function_vjp(node)(node.arg[1], upstream), None]
 
 
 def grad(

@@ -5,9 +5,11 @@ The binding is kept in a slot of the node, so it lives as long as the node, and 
 
 from __future__ import annotations
 
+from itertools import count
 from operator import attrgetter
 
-from weft.base.errors import ArgumentError
+from weft.base.dtype import DType
+from weft.base.errors import ArgumentError, CaptureError
 from weft.base.weak import WeakKeys, WeakMembers
 from weft.device.buffer import Buffer
 from weft.uop import Ops, UOp, memo_slot, parts_of, provide
@@ -17,6 +19,8 @@ _buffer_in = attrgetter("_buffer")
 # BUFFER nodes that share memory, while they are alive
 _sharing: WeakKeys[UOp, WeakMembers[UOp]] = WeakKeys()
 _any_windows = False
+_ABSTRACT = "abstract"
+_abstract_numbers = count()
 
 
 def bind(node: UOp, buffer: Buffer) -> None:
@@ -59,16 +63,38 @@ def is_bound(node: UOp) -> bool:
     return hasattr(node, "_buffer")
 
 
+def abstract(device: str, dtype: DType, size: int) -> UOp:
+    """A BUFFER node that never has memory: a graph over it is a function, not a value."""
+    unique = UOp(Ops.UNIQUE, arg=(_ABSTRACT, next(_abstract_numbers)))
+    return UOp(Ops.BUFFER, dtype, (UOp(Ops.DEVICE, arg=device), unique), size)
+
+
+def is_abstract(node: UOp) -> bool:
+    """Whether a BUFFER node was made by `abstract`."""
+    arg = node.src[1].arg
+    return arg.__class__ is tuple and arg[0] == _ABSTRACT
+
+
 def buffer_of(node: UOp) -> Buffer:
     """The buffer of a BUFFER node, created (not allocated) at first use.
 
     :raises ArgumentError: if the node is not a BUFFER on one device.
+    :raises CaptureError: if the node is abstract.
     """
     try:
         return node._buffer
     except AttributeError:
         pass
     _check_is_buffer(node)
+    if is_abstract(node):
+        raise CaptureError(
+            "a tensor inside of a mapped function has no values",
+            asked=f"the values of a tensor that depends on {node.arg} mapped elements of "
+            f"{node.dtype}",
+            because="vmap calls the function once for all samples, with tensors that stand for one",
+            try_="select with where instead of if, return what is to be printed, and keep no "
+            "tensor of the function elsewhere",
+        )
     device = _device(node)
     if isinstance(device, tuple):
         raise ArgumentError(

@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, Self
 
 from weft.base.arguments import shown
 from weft.base.dtype import dtypes
-from weft.base.errors import ArgumentError
+from weft.base.errors import ArgumentError, CaptureError
 from weft.base.scalars import pack
 from weft.base.settings import settings
 from weft.device import binding
@@ -60,13 +61,53 @@ def key() -> int:
     return z ^ (z >> 31)
 
 
+class MappedDraws:
+    """The draws of a function that is called once for many samples.
+
+    :param size: the number of samples. :param is_refused: whether a draw is an error.
+    :ivar draws: the node of each draw, and how many blocks a sample takes of it.
+    """
+
+    def __init__(self, size: int, is_refused: bool) -> None:
+        self.size, self.is_refused = size, is_refused
+        self.draws: list[tuple[UOp, int]] = []
+
+    def __enter__(self) -> Self:
+        self._token = _mapped.set((self, *_mapped.get()))
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        _mapped.reset(self._token)
+
+
+_mapped: ContextVar[tuple[MappedDraws, ...]] = ContextVar("mapped draws", default=())
+"""Those of the functions that are being mapped, the innermost first."""
+
+
 def draw(device: str | tuple[str, ...], blocks: int) -> UOp:
-    """Key and counter of the next draw of `blocks` blocks: a (2,) uint64 node on `device`."""
-    memory = bytearray(next_block(device, blocks))
+    """Key and counter of the next draw of `blocks` blocks: a (2,) uint64 node on `device`.
+
+    :raises CaptureError: in a mapped function without random numbers.
+    """
+    total, mapped = blocks, _mapped.get()
+    for each in mapped:
+        if each.is_refused:
+            raise CaptureError(
+                "a mapped function draws random numbers",
+                asked="random numbers in a function that vmap calls",
+                because="they may be different for each sample, or the same",
+                try_='vmap(function, randomness="different"), or "same"',
+            )
+        total *= each.size
+    memory = bytearray(next_block(device, total))
     node = host_node(memory, dtypes.uint64, (2,))
     if (recorder := recording()) is not None:
-        recorder.draws.append((memory, binding.buffer_of(node), device, blocks))
-    return moved(node, device)
+        recorder.draws.append((memory, binding.buffer_of(node), device, total))
+    node = moved(node, device)
+    for each in mapped:
+        each.draws.append((node, blocks))
+        blocks *= each.size
+    return node
 
 
 def next_block(device: str | tuple[str, ...], blocks: int) -> bytes:
