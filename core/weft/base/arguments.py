@@ -40,6 +40,16 @@ def shown(value: Any) -> str:
     return line if len(line) <= 60 else line[:57] + "..."
 
 
+def no_tensor(name: str, args: tuple[Any, ...]) -> WrongKind:
+    """The error for a function whose first argument is no tensor. name: inside of `weft`."""
+    return WrongKind(
+        f"the input of {name} is a tensor",
+        asked=f"weft.{name}({', '.join(map(shown, args))})",
+        because=f"that is {kind_of(args[0])}" if args else "there is none",
+        try_=f"weft.{name}(Tensor(x))",
+    )
+
+
 def is_deep(value: Any, most: int = DEEPEST) -> bool:
     """Whether lists, tuples and dicts are nested more than `most` deep, or hold themselves."""
     level: list[Any] = [value]

@@ -10,9 +10,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from weft.base.arguments import kind_of, shown, whole
+from weft.base.arguments import no_tensor, shown, whole
 from weft.base.dtype import dtypes
-from weft.base.errors import ArgumentError, ShapeError, WrongKind
+from weft.base.errors import ArgumentError, ShapeError
 from weft.base.sequences import prod
 from weft.fft.replay import replayed
 from weft.fft.transforms import of_complex, of_real, to_real
@@ -60,12 +60,7 @@ def _sized(x: Any, n: int | None, axis: int) -> Any:
 def _checked(name: str, x: Any) -> Any:
     """x in a dtype that is transformed: integers and short floats as the default or float32."""
     if not isinstance(x, Tensor):
-        raise WrongKind(
-            "a transform is of a tensor",
-            asked=f"weft.fft.{name}({shown(x)})",
-            because=f"that is {kind_of(x)}",
-            try_=f"weft.fft.{name}(Tensor(x))",
-        )
+        raise no_tensor(f"fft.{name}", (x,))
     if x.ndim == 0:
         raise ShapeError("a transform is along an axis", asked=f"{name} of shape ()")
     if x.dtype.is_complex or x.dtype in (dtypes.float32, dtypes.float64):

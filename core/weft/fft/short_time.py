@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.base.arguments import kind_of, shown, whole
-from weft.base.errors import ArgumentError, ShapeError, WrongKind
+from weft.base.arguments import no_tensor, whole
+from weft.base.errors import ArgumentError, ShapeError
 from weft.fft.functions import fft, ifft, irfft, rfft
 from weft.tensor import Tensor
 
@@ -105,11 +105,7 @@ def istft(
 
 def _signal(name: str, x: Any) -> Any:
     if not isinstance(x, Tensor):
-        raise WrongKind(
-            f"{name} is of a tensor",
-            asked=f"{name}({shown(x)})",
-            because=f"that is {kind_of(x)}",
-        )
+        raise no_tensor(name, (x,))
     return x
 
 

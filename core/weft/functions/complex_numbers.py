@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from weft.base.arguments import no_tensor
 from weft.base.dtype import dtypes
 from weft.base.promotion import least_upper_dtype
 from weft.fft.short_time import istft, stft
-from weft.functions.wrappers import no_tensor
 from weft.tensor import Tensor
 from weft.tensor.complex import view_as_complex, view_as_real
 

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from weft.base.arguments import shown
+from weft.base.arguments import no_tensor, shown
 from weft.base.errors import ArgumentError, WrongKind
-from weft.functions.wrappers import no_tensor, without_meaningless
+from weft.functions.wrappers import without_meaningless
 from weft.shape.movement import broadcast_shapes as broadcast_of
 from weft.tensor import Tensor
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from weft.base.arguments import no_tensor
 from weft.base.dtype import dtypes
 from weft.base.promotion import least_upper_float
-from weft.functions.wrappers import no_tensor
 from weft.tensor import Tensor
 
 __all__ = ["frexp", "ldexp", "nextafter"]

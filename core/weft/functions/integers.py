@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from weft.base.arguments import whole
+from weft.base.arguments import no_tensor, whole
 from weft.base.dtype import dtypes
 from weft.base.errors import DTypeError, ShapeError
 from weft.base.promotion import least_upper_dtype
-from weft.functions.wrappers import no_tensor
 from weft.tensor import Tensor
 
 __all__ = ["combinations", "gcd", "lcm", "unravel_index"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, overload
 
-from weft.functions.wrappers import no_tensor
+from weft.base.arguments import no_tensor
 from weft.tensor import Tensor
 from weft.tensor.return_types import ValuesIndices
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
-from weft.base.arguments import kind_of, shown
-from weft.base.errors import ArgumentError, WrongKind
+from weft.base.arguments import no_tensor, shown
+from weft.base.errors import ArgumentError
 from weft.tensor import Tensor
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -24,16 +24,6 @@ _MEANINGLESS = {
     "names": "no names: axes have numbers",
 }
 """Parameters of functions that make tensors -> what to write instead."""
-
-
-def no_tensor(name: str, args: tuple[Any, ...]) -> WrongKind:
-    """The error for a function whose first argument is no tensor."""
-    return WrongKind(
-        f"the input of {name} is a tensor",
-        asked=f"weft.{name}({', '.join(map(shown, args))})",
-        because=f"that is {kind_of(args[0])}" if args else "there is none",
-        try_=f"weft.{name}(Tensor(x))",
-    )
 
 
 def of_method(method: Function) -> Function:

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.base.arguments import kind_of, shown
+from weft.base.arguments import no_tensor
 from weft.base.dtype import dtypes
-from weft.base.errors import ShapeError, WrongKind
+from weft.base.errors import ShapeError
 from weft.tensor import Tensor
 
 
 def tensor(name: str, x: Any) -> Any:
     """`x` itself. :raises WrongKind: if it is no tensor."""
     if not isinstance(x, Tensor):
-        raise WrongKind(
-            f"linalg.{name} is of tensors",
-            asked=f"linalg.{name}({shown(x)})",
-            because=f"that is {kind_of(x)}",
-            try_=f"linalg.{name}(Tensor(x))",
-        )
+        raise no_tensor(f"linalg.{name}", (x,))
     return x
 
 

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from weft.base.arguments import kind_of, shown
+from weft.base.arguments import no_tensor
 from weft.base.dtype import dtypes
-from weft.base.errors import WrongKind
 from weft.base.promotion import least_upper_float
 from weft.tensor import Tensor
 
@@ -26,12 +25,7 @@ def elementwise(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def of_tensor(input: Any, *args: Any) -> Any:
         if not isinstance(input, Tensor):
-            raise WrongKind(
-                f"the input of {function.__name__} is a tensor",
-                asked=f"{function.__name__}({shown(input)})",
-                because=f"that is {kind_of(input)}",
-                try_=f"{function.__name__}(Tensor(x))",
-            )
+            raise no_tensor(f"special.{function.__name__}", (input,))
         own = least_upper_float(input.dtype)
         wide = own if own.itemsize > 2 else dtypes.float32
         return function(input.cast(wide), *args).cast(own)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy
 import pytest
 
-from weft.base.arguments import choice, index_of, real, shown, text, whole
+from weft.base.arguments import choice, index_of, no_tensor, real, shown, text, whole
 from weft.base.errors import ArgumentError, OutOfRange
 
 
@@ -67,6 +67,14 @@ def test_words_to_choose_from(value: Any) -> None:
     with pytest.raises(ArgumentError, match="there is no reduction") as caught:
         choice(value, "reduction", ("mean", "sum", "none"))
     assert caught.value.try_ == "'mean', 'sum' or 'none'"
+
+
+def test_an_input_that_is_no_tensor() -> None:
+    told = str(no_tensor("linalg.solve", ([1.0], 2)))
+    assert told.startswith("the input of linalg.solve is a tensor")
+    assert "weft.linalg.solve([1.0], 2)" in told and "that is a list" in told
+    assert "weft.linalg.solve(Tensor(x))" in told
+    assert "there is none" in str(no_tensor("exp", ()))
 
 
 def test_quoted_values_are_one_short_line() -> None:
