@@ -115,8 +115,9 @@ def copy(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
     source = node.src[0]
     if upstream.op is Ops.CONST:
         return (UOp.const(upstream.dtype, upstream.arg, source.device), None)
-    if source.op is Ops.MULTI:
-        return (laid_out(upstream, source.device, source.arg), None)
+    value = source.src[0] if source.op is Ops.CONTIGUOUS else source
+    if value.op is Ops.MULTI:
+        return (laid_out(upstream, value.device, value.arg), None)
     return (upstream.copy_to_device(source.device), None)
 
 

@@ -94,6 +94,7 @@ class OverlappedExchange(CollectiveStep):
         try:
             self._start = runner.starter(self._same, overlaps)
         except Exception as error:
+            let_through(error)
             self._failed(error)
 
     def _handles(self) -> tuple[list[object], list[object]]:
@@ -102,7 +103,6 @@ class OverlappedExchange(CollectiveStep):
         return handles[:count], handles[count:]
 
     def _failed(self, error: Exception) -> NoReturn:
-        let_through(error)
         self.device.failed(f"the collective {self.name}", error)
 
     def start(self) -> None:
@@ -110,6 +110,7 @@ class OverlappedExchange(CollectiveStep):
         try:
             self._exchanging = self._start(*(self._same or self._handles()))
         except Exception as error:
+            let_through(error)
             self._failed(error)
 
     def progress(self) -> None:
@@ -117,6 +118,7 @@ class OverlappedExchange(CollectiveStep):
         try:
             self._exchanging.progress()
         except Exception as error:
+            let_through(error)
             self._failed(error)
 
     def wait(self) -> None:
@@ -124,6 +126,7 @@ class OverlappedExchange(CollectiveStep):
         try:
             self._exchanging.wait()
         except Exception as error:
+            let_through(error)
             self._failed(error)
 
     def __call__(

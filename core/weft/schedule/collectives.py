@@ -24,7 +24,7 @@ from typing import Any
 
 from weft.base.sequences import prod
 from weft.schedule.multi_parts import EVERYWHERE, Sharded, concatenated, sliced
-from weft.uop import Collective, CollectiveKind, Ops, Shard, UOp
+from weft.uop import AGAIN, Collective, CollectiveKind, Ops, Shard, UOp
 
 
 def applies(parts: Sequence[UOp]) -> bool:
@@ -62,8 +62,10 @@ def all_gathered(spread: Sharded, shape: tuple[Any, ...]) -> Sharded:
     axis = spread.shard.axis
     assert axis is not None
     counts = tuple(prod(part.shape) for part in spread.parts)
-    exchange = Collective(CollectiveKind.ALLGATHER, len(counts), counts)
-    fronted = [_axis_first(part, axis) for part in spread.parts]
+    again = all(part.op is Ops.CONTIGUOUS and part.arg == AGAIN for part in spread.parts)
+    exchange = Collective(CollectiveKind.ALLGATHER, len(counts), counts, again=again)
+    given = [part.src[0] for part in spread.parts] if again else spread.parts
+    fronted = [_axis_first(part, axis) for part in given]
     found = _results(exchange, fronted, spread.devices)
     return Sharded(tuple(_axis_back(whole, shape, axis) for whole in found), spread.devices)
 

@@ -15,11 +15,12 @@ Source: Kahn, "Topological Sorting of Large Networks", Communications of the ACM
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from weft.base.errors import ScheduleError
 from weft.device import Buffer, binding
-from weft.schedule.exchange_order import ReadyKernels, is_collective, is_view
+from weft.schedule.exchange_order import ReadyKernels, is_collective, is_view, prefetch_edges
 from weft.schedule.item import ScheduleItem, stored_slots
 from weft.schedule.kernel_ast import bind_value
 from weft.schedule.kernels import root_buffer
@@ -79,14 +80,26 @@ def _topological_order(writes: list[UOp]) -> tuple[list[UOp], list[UOp]]:
     """The kernels of `writes` in order as far as possible, and those in cycles."""
     kernels = list(dict.fromkeys(write.src[1] for write in writes))
     followers: dict[UOp, list[UOp]] = {kernel: [] for kernel in kernels}
-    waiting: dict[UOp, int] = dict.fromkeys(kernels, 0)
     for before, after in _edges(kernels):
         followers[before].append(after)
-        waiting[after] += 1
+    order = _in_order(kernels, followers)
+    if len(order) == len(kernels) and (more := prefetch_edges(order, followers)):
+        for before, after in more:
+            followers[before].append(after)
+        order = _in_order(kernels, followers)
+    stuck = set(kernels).difference(order)
+    while leaves := [k for k in stuck if stuck.isdisjoint(followers[k])]:
+        stuck.difference_update(leaves)  # they only come after what is stuck
+    return order, [kernel for kernel in kernels if kernel in stuck]
+
+
+def _in_order(kernels: Sequence[UOp], followers: Mapping[UOp, Sequence[UOp]]) -> list[UOp]:
+    """The kernels, each after those that it follows, without those in cycles and after these."""
+    waiting = Counter(follower for kernel in kernels for follower in followers[kernel])
     ready = ReadyKernels()
     users: set[UOp] = set()
     for kernel in kernels:
-        if waiting[kernel] == 0:
+        if not waiting[kernel]:
             ready.add(kernel)
     order: list[UOp] = []
     while ready:
@@ -98,10 +111,7 @@ def _topological_order(writes: list[UOp]) -> tuple[list[UOp], list[UOp]]:
             waiting[follower] -= 1
             if waiting[follower] == 0:
                 ready.add(follower, follower in users)
-    stuck = {kernel for kernel in kernels if waiting[kernel]}
-    while leaves := [k for k in stuck if stuck.isdisjoint(followers[k])]:
-        stuck.difference_update(leaves)  # they only come after what is stuck
-    return order, [kernel for kernel in kernels if kernel in stuck]
+    return order
 
 
 def _edges(kernels: list[UOp]) -> Iterable[tuple[UOp, UOp]]:

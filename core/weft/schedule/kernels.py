@@ -107,7 +107,7 @@ def _exchange(node: UOp, stored: dict[UOp, UOp]) -> dict[UOp, UOp]:
     ]  # fmt: skip
     memory = [UOp.new_buffer(one.device, int(one.size), one.dtype) for one in results]
     sources = [_stored_source(source, stored) for source in given]
-    ast = UOp(Ops.COLLECTIVE, node.dtype, (), replace(node.arg, place=None))
+    ast = UOp(Ops.COLLECTIVE, node.dtype, (), replace(node.arg, place=None, again=False))
     kernel = UOp(Ops.KERNEL, src=(*memory, *sources), arg=Kernel(ast, provenance_of([node])))
     return {one: UOp(Ops.ASSIGN, one.dtype, (to, kernel)) for one, to in zip(results, memory)}
 

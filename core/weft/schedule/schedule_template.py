@@ -183,12 +183,11 @@ class ScheduleTemplate:
 
     def _lifetimes(self, kept: set[int]) -> list[Lifetime]:
         """The lifetimes of memory that no tensor holds. A view counts for the owner of its bytes.
-        Memory of an exchange between devices is in use to the end."""
+        Memory of a copy between devices, which may be asynchronous, is in use to the end."""
         first: dict[int, int] = {}
         last: dict[int, int] = {}
         for time, step in enumerate(self.steps):
-            between = step.ast.op is Ops.COPY or step.ast.op is Ops.COLLECTIVE
-            end = len(self.steps) if between else time
+            end = len(self.steps) if step.ast.op is Ops.COPY else time
             for number in step.memory:
                 owner = self._bases(number)[-1]
                 if owner >= self.given and owner not in kept:

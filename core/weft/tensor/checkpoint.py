@@ -62,11 +62,17 @@ def checkpoint(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R
         node: record(Ops.CONTIGUOUS, node.dtype, (node,), (RECOMPUTE, next(_numbers)))
         for node in dict.fromkeys(t._uop for t in given)
     }
+    return recomputed_over(result, again)
+
+
+def recomputed_over(result: Any, again: Mapping[UOp, UOp]) -> Any:
+    """The tensors of `result` as checkpoints: what depends on a key of `again` is recomputed over
+    its value. All else is kept."""
     return _mapped(result, lambda tensor: _marked(tensor, again))
 
 
 def _marked(tensor: Any, again: Mapping[UOp, UOp]) -> Any:
-    """`tensor` as a checkpoint: its gradient flows through its graph over the copies in `again`."""
+    """`tensor` as a checkpoint: its gradient flows through its graph over the values of `again`."""
     node = tensor._uop
     other = node.substitute(again)
     if other is node or not tensor._requires_grad or node in again:

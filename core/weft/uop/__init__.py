@@ -15,7 +15,7 @@ from weft.uop.args import (
     Window,
 )
 from weft.uop.bounds import bounds_of, may_leave
-from weft.uop.collective import Collective, CollectiveKind
+from weft.uop.collective import AGAIN, Collective, CollectiveKind
 from weft.uop.evaluate import exec_alu, identity_element
 from weft.uop.graph_template import GraphTemplate
 from weft.uop.host_call import HostCall
@@ -43,10 +43,11 @@ from weft.uop.text import from_text, register_arg, to_text
 from weft.uop.tree import tree_text
 
 __all__ = [
-    "AxisKind", "BufferView", "Collective", "CollectiveKind", "Cut", "GraphTemplate", "GroupOp",
-    "HostCall", "Kernel", "KernelInfo", "Ops", "PatternMatcher", "RangeArg", "Reduce", "Row",
-    "Shard", "UOp", "UPat", "Var", "Variable", "Window", "bounds_of", "conjuncts", "device_of",
-    "even_bounds", "exec_alu", "from_text", "graph_rewrite", "identity_element", "laid_out",
-    "may_leave", "memo_slot", "note_sharding", "parts_of", "provide", "register_arg", "render",
-    "rewrite_map", "shard_of_cuts", "sharding_seen", "sint", "stacked", "to_text", "tree_text",
+    "AGAIN", "AxisKind", "BufferView", "Collective", "CollectiveKind", "Cut", "GraphTemplate",
+    "GroupOp", "HostCall", "Kernel", "KernelInfo", "Ops", "PatternMatcher", "RangeArg", "Reduce",
+    "Row", "Shard", "UOp", "UPat", "Var", "Variable", "Window", "bounds_of", "conjuncts",
+    "device_of", "even_bounds", "exec_alu", "from_text", "graph_rewrite", "identity_element",
+    "laid_out", "may_leave", "memo_slot", "note_sharding", "parts_of", "provide", "register_arg",
+    "render", "rewrite_map", "shard_of_cuts", "sharding_seen", "sint", "stacked", "to_text",
+    "tree_text",
 ]  # fmt: skip

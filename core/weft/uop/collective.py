@@ -22,6 +22,10 @@ from weft.base.deferred_dataclass import dataclass
 from weft.uop.ops import Ops
 from weft.uop.text import register_arg
 
+AGAIN = ("again",)
+"""The arg of a CONTIGUOUS of a cut value: it is the value itself, gathered by an exchange of its
+own."""
+
 
 class CollectiveKind(StrEnum):
     """Which exchange a collective is."""
@@ -44,6 +48,8 @@ class Collective:
     :param op: the reduction: ADD, MUL or MAX; None where nothing is reduced.
     :param root: the giver of a BROADCAST.
     :param place: the number of the device of this result; None in an item of a schedule.
+    :param again: whether it is carried out a second time, so that its result is not kept from the
+        first time; False in an item of a schedule.
     """
 
     kind: str
@@ -52,6 +58,7 @@ class Collective:
     op: Ops | None = None
     root: int = 0
     place: int | None = None
+    again: bool = False
 
     def input_size(self, place: int) -> int:
         """How many elements device `place` gives."""

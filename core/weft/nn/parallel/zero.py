@@ -22,6 +22,9 @@ from weft.nn.optim.state_dicts import per_parameter
 from weft.nn.parallel.data_parallel import split_batch
 from weft.nn.state import get_state_dict
 from weft.tensor import Tensor
+from weft.tensor.checkpoint import recomputed_over
+from weft.tensor.protocol import grad_enabled
+from weft.uop import AGAIN, Ops, UOp
 
 
 def cut_axis(tensor: Tensor, count: int) -> int | None:
@@ -55,23 +58,30 @@ class FullySharded(Module):
     """A model of which each device of a mesh holds a part of every parameter (ZeRO 3, FSDP).
 
     The first axis of a parameter that is long enough is cut; smaller tensors are on all devices.
-    Each child with a `forward` gathers its parameters when it is called; gradients come back in
-    parts. Batches are cut as by `DataParallel`. Make the optimiser after it: its state is in parts
-    as the parameters are.
+    Each child with a `forward` gathers its parameters when it is called, and again for its
+    gradients; these come back in parts. The scheduler gathers one layer ahead, so that each device
+    has two layers in memory. Batches are cut as by `DataParallel`. Make the optimiser after it: its
+    state is in parts as the parameters are.
+
+    :param reshard_after_forward: False keeps what is gathered for the gradients. That is one
+        exchange less, and the memory of all parameters. Where a child computes several steps from
+        its own parameters (recurrent modules), True computes these steps twice.
 
     >>> model = nn.parallel.FullySharded(nn.Linear(2, 4), ("REF:1", "REF:2"))
     >>> model.module.weight.layout.bounds
     (0, 2, 4)
     """
 
-    def __init__(self, module: Any, mesh: Mesh | Sequence[str]) -> None:
+    def __init__(
+        self, module: Any, mesh: Mesh | Sequence[str], reshard_after_forward: bool = True
+    ) -> None:
         self.module = module
         self._mesh = mesh
         count = _device_count(mesh)
         for tensor in get_state_dict(module).values():
             tensor.shard_(mesh, cut_axis(tensor, count)).contiguous().realize()
         for one in self._modules():
-            one.forward = _gathering(one, one.forward, mesh)
+            one.forward = _gathering(one, one.forward, mesh, reshard_after_forward)
 
     def _modules(self) -> list[Any]:
         own = [one for one in self.module.modules() if _own_tensors(one)]
@@ -89,25 +99,34 @@ def _own_tensors(module: Any) -> dict[str, Tensor]:
     return {name: value for name, value in vars(module).items() if isinstance(value, Tensor)}
 
 
-def _gathering(module: Any, forward: Any, mesh: Mesh | Sequence[str]) -> Any:
-    """`forward` with the whole of the module's parameters on every device."""
+def _gathering(module: Any, forward: Any, mesh: Mesh | Sequence[str], reshard: bool) -> Any:
+    """`forward` with the whole of the module's parameters on every device.
+
+    reshard: whether gradients gather them again.
+    """
 
     def gathered_forward(*inputs: Any, **named: Any) -> Any:
-        with _whole_tensors(module, mesh):
-            return forward(*inputs, **named)
+        with _whole_tensors(module, mesh) as again:
+            result = forward(*inputs, **named)
+        return recomputed_over(result, again) if reshard and grad_enabled() else result
 
     return gathered_forward
 
 
 @contextmanager
-def _whole_tensors(module: Any, mesh: Mesh | Sequence[str]) -> Iterator[None]:
+def _whole_tensors(module: Any, mesh: Mesh | Sequence[str]) -> Iterator[dict[UOp, UOp]]:
+    """Gives by whole parameter the same value, gathered another time."""
     own = _own_tensors(module)
+    again: dict[UOp, UOp] = {}
     try:
         for name, tensor in own.items():
             layout = tensor.layout
             if layout is not None and layout.axis is not None:
-                object.__setattr__(module, name, tensor.shard(mesh))
-        yield
+                whole = tensor.shard(mesh)
+                object.__setattr__(module, name, whole)
+                parts = UOp(Ops.CONTIGUOUS, tensor.dtype, (tensor._uop,), AGAIN)
+                again[whole._uop] = whole._uop.substitute({tensor._uop: parts})
+        yield again
     finally:
         for name, tensor in own.items():
             object.__setattr__(module, name, tensor)
