@@ -7,3 +7,4 @@ from weft.nn.optim import *  # noqa: F403  (for type checkers)
 
 sys.modules[__name__] = optim
 sys.modules[f"{__name__}.lr_scheduler"] = optim.lr_scheduler
+sys.modules[f"{__name__}.swa_utils"] = optim.swa_utils

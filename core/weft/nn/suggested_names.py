@@ -70,10 +70,6 @@ FUNCTIONS: dict[str, str] = {
 
 OPTIMISERS: dict[str, str] = {
     "SparseAdam": "Adam or AdamW",
-    "swa_utils": "averages by hand: average.lerp_(weight, 0.01)",
-    "CyclicLR": "LambdaLR, or CosineAnnealingWarmRestarts",
-    "MultiplicativeLR": "LambdaLR",
-    "ChainedScheduler": "SequentialLR, or LambdaLR of the product",
     "EPOCH_DEPRECATION_WARNING": "schedule.step() without arguments",
 }
 """Of `weft.optim` and `weft.optim.lr_scheduler`."""

@@ -60,7 +60,7 @@ def test_suggested_names_exist(table: str) -> None:
         (nn, "LazyConv3d", "nn.Conv3d"), (nn, "Linaer", "weft.nn.Linear"),
         (nn, "relu6", "weft.nn.ReLU6"), (nn.functional, "conv_tbc", "conv1d"),
         (nn.functional, "sofmax", "weft.nn.functional.softmax"), (optim, "SparseAdam", "Adam"),
-        (optim, "Admw", "weft.optim.AdamW"), (lr_scheduler, "CyclicLR", "LambdaLR"),
+        (optim, "Admw", "weft.optim.AdamW"), (lr_scheduler, "EPOCH_DEPRECATION_WARNING", "step()"),
         (lr_scheduler, "StepLr", "weft.optim.lr_scheduler.StepLR"),
         (nn.utils, "clip_grad_norm", "clip_grad_norm_"), (nn.utils, "weight_norm", "linear"),
         (nn.init, "kaiming_unifrom_", "weft.nn.init.kaiming_uniform_"),

@@ -110,7 +110,7 @@ class NAdam(_WithSquares):
     ...     _ = (w * w).sum().backward()
     ...     optimizer.step()
     >>> w.tolist()
-    [0.8394, -1.8394]
+    [0.8944, -1.8944]
     """
 
     _is_plain = True

@@ -5,6 +5,8 @@
 from typing import TYPE_CHECKING, NoReturn
 
 from weft.nn.input_checks import missing_name
+from weft.nn.optim.combined_schedules import *
+from weft.nn.optim.cyclic_schedules import *
 from weft.nn.optim.plateau import ReduceLROnPlateau
 from weft.nn.optim.schedules import *
 from weft.nn.optim.schedules import LRSchedule
@@ -14,9 +16,10 @@ LRScheduler = LRSchedule
 """The base class under PyTorch's name."""
 
 __all__ = [
-    "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "ExponentialLR", "LRSchedule",
-    "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "OneCycleLR", "PolynomialLR",
-    "ReduceLROnPlateau", "SequentialLR", "StepLR",
+    "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts",
+    "CyclicLR", "ExponentialLR", "LRSchedule", "LRScheduler", "LambdaLR", "LinearLR",
+    "MultiStepLR", "MultiplicativeLR", "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau",
+    "SequentialLR", "StepLR",
 ]  # fmt: skip
 
 

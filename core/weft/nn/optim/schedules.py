@@ -21,19 +21,21 @@ from weft.nn.optim.base import Optimizer
 
 __all__ = [
     "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "ExponentialLR",
-    "LRSchedule", "LambdaLR", "LinearLR", "MultiStepLR", "OneCycleLR", "PolynomialLR",
-    "SequentialLR", "StepLR",
+    "LRSchedule", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "PolynomialLR",
+    "StepLR",
 ]  # fmt: skip
 
 _NO_OPTIONS = frozenset(
-    {"optimizer", "base_lr", "base_lrs", "last_epoch", "group", "lr_lambdas", "schedulers"}
+    "optimizer base_lr base_lrs last_epoch group lr_lambdas schedulers scale_fn _reached".split()
 )
 
 
 class LRSchedule:
     """What all schedules share: the optimiser, its first rate, and how often `step` was called.
 
-    Making a schedule sets the rate of step 0.
+    Making a schedule sets the rate of step 0. last_epoch: the number of steps that were taken
+    before, of an optimiser whose groups have their first rate as "initial_lr"; -1: none. A subclass
+    overrides `rate`, or as in PyTorch `get_lr`, which gives the rates of all groups.
 
     >>> class Halving(nn.optim.LRSchedule):
     ...     def rate(self, step):
@@ -46,24 +48,48 @@ class LRSchedule:
 
     base_lr: float
     group = 0  # the number of the group whose rate is computed
+    multiplies = False  # whether the rate is the first one times a number that depends on the step
 
-    def __init__(self, optimizer: Optimizer) -> None:
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         self.optimizer = only_one(optimizer, type(self).__name__)
+        steps = whole(last_epoch, "last_epoch", least=-1)
+        if steps >= 0 and any("initial_lr" not in group for group in optimizer.param_groups):
+            raise ArgumentError(
+                "a schedule that goes on needs the first rates",
+                asked=f"{type(self).__name__}(last_epoch={last_epoch})",
+                because="a group has no 'initial_lr'",
+                try_="optimizer.load_state_dict(saved) first, or schedule.load_state_dict(saved)",
+            )
         # a schedule that was made before has changed the rate already
         self.base_lrs: list[float] = [
             group.setdefault("initial_lr", group["lr"]) for group in optimizer.param_groups
         ]
         self.base_lr = self.base_lrs[0]
-        self.last_epoch = 0
+        self.last_epoch = steps + 1
         self._set()
 
     def rate(self, step: int) -> float:
         """The learning rate after `step` steps of a group whose first rate is `self.base_lr`."""
         raise NotImplementedError(f"{type(self).__name__} does not say what its rate is")
 
-    def step(self) -> None:
-        """One step further."""
-        self.last_epoch += 1
+    def following(self, lr: float, step: int) -> float:
+        """The rate at a step of a group whose rate was `lr` before, which other schedules may have
+        changed too; step 0 is the making of the schedule.
+
+        >>> schedule = nn.optim.StepLR(nn.optim.SGD([Tensor([1.0])], lr=0.5), step_size=2)
+        >>> schedule.following(8.0, 1), round(schedule.following(8.0, 2), 6)
+        (8.0, 0.8)
+        """
+        if not self.multiplies:
+            return self.rate(step)
+        base, self.base_lr = self.base_lr, 1.0
+        before, factor = self.rate(step - 1) if step else 1.0, self.rate(step)
+        self.base_lr = base
+        return lr * factor / before if before else lr
+
+    def step(self, epoch: float | None = None) -> None:
+        """One step further, or to the step `epoch`."""
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch  # type: ignore[assignment]
         self._set()
 
     def rates(self, step: int) -> list[float]:
@@ -73,6 +99,8 @@ class LRSchedule:
         >>> [round(schedule.rates(step)[0], 6) for step in range(4)]
         [0.5, 0.5, 0.05, 0.05]
         """
+        if hasattr(self, "get_lr"):
+            return [float(each) for each in self.get_lr()]
         found = []
         for number, base in enumerate(self.base_lrs):
             self.base_lr, self.group = base, number
@@ -82,6 +110,8 @@ class LRSchedule:
 
     def get_last_lr(self) -> list[float]:
         """The rate that was set last, for each group."""
+        if hasattr(self, "get_lr"):
+            return [group["lr"] for group in self.optimizer.param_groups]
         return self.rates(self.last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
@@ -146,21 +176,45 @@ class LambdaLR(LRSchedule):
         self,
         optimizer: Optimizer,
         lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
+        last_epoch: int = -1,
     ) -> None:
-        several = isinstance(lr_lambda, Sequence)
-        self.lr_lambdas: list[Any] = list(lr_lambda) if several else [lr_lambda]  # type: ignore[arg-type]
-        groups = len(only_one(optimizer, "LambdaLR").param_groups)
-        if not all(map(callable, self.lr_lambdas)) or (several and len(self.lr_lambdas) != groups):
-            raise ArgumentError(
-                "the factor is a function of the step, or one such function for each group",
-                asked=f"LambdaLR(optimizer, {shown(lr_lambda)})",
-                because=f"that is {kind_of(lr_lambda)}",
-                try_="lambda step: 0.9**step",
-            )
-        super().__init__(optimizer)
+        self.lr_lambdas = functions_of(optimizer, lr_lambda, "LambdaLR")
+        super().__init__(optimizer, last_epoch)
 
     def rate(self, step: int) -> float:
         factor = self.lr_lambdas[self.group % len(self.lr_lambdas)](step)
+        return float(self.base_lr * factor)
+
+
+class MultiplicativeLR(LRSchedule):
+    """The rate before times what a function of the step says, from step 1 on.
+
+    >>> sgd = nn.optim.SGD([Tensor([1.0])], lr=1.0)
+    >>> schedule = nn.optim.MultiplicativeLR(sgd, lambda step: 0.5)
+    >>> [schedule.rate(step) for step in range(4)]
+    [1.0, 0.5, 0.25, 0.125]
+    """
+
+    multiplies = True
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
+        last_epoch: int = -1,
+    ) -> None:
+        self.lr_lambdas = functions_of(optimizer, lr_lambda, "MultiplicativeLR")
+        self._reached: dict[int, tuple[int, float]] = {}  # by group: a step, and its factor
+        super().__init__(optimizer, last_epoch)
+
+    def rate(self, step: int) -> float:
+        reached, factor = self._reached.get(self.group, (0, 1.0))
+        if reached > step:
+            reached, factor = 0, 1.0
+        function = self.lr_lambdas[self.group % len(self.lr_lambdas)]
+        for number in range(reached + 1, step + 1):
+            factor *= function(number)
+        self._reached[self.group] = (step, factor)
         return float(self.base_lr * factor)
 
 
@@ -173,9 +227,13 @@ class StepLR(LRSchedule):
     [1.0, 0.1, 0.1, 0.01]
     """
 
-    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1) -> None:
-        self.step_size, self.gamma = _positive("step_size", step_size), real(gamma, "gamma")
-        super().__init__(optimizer)
+    multiplies = True
+
+    def __init__(
+        self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
+    ) -> None:
+        self.step_size, self.gamma = positive("step_size", step_size), real(gamma, "gamma")
+        super().__init__(optimizer, last_epoch)
 
     def rate(self, step: int) -> float:
         return self.base_lr * self.gamma ** (step // self.step_size)
@@ -190,9 +248,17 @@ class MultiStepLR(LRSchedule):
     [1.0, 0.1, 0.1, 0.01]
     """
 
-    def __init__(self, optimizer: Optimizer, milestones: Sequence[int], gamma: float = 0.1) -> None:
-        self.milestones, self.gamma = sorted(_steps(milestones)), real(gamma, "gamma")
-        super().__init__(optimizer)
+    multiplies = True
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        milestones: Sequence[int],
+        gamma: float = 0.1,
+        last_epoch: int = -1,
+    ) -> None:
+        self.milestones, self.gamma = sorted(steps_of(milestones)), real(gamma, "gamma")
+        super().__init__(optimizer, last_epoch)
 
     def rate(self, step: int) -> float:
         return self.base_lr * self.gamma ** sum(step >= m for m in self.milestones)
@@ -207,9 +273,11 @@ class ExponentialLR(LRSchedule):
     [0.5, 0.25, 0.125, 0.0625]
     """
 
-    def __init__(self, optimizer: Optimizer, gamma: float) -> None:
+    multiplies = True
+
+    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = real(gamma, "gamma")
-        super().__init__(optimizer)
+        super().__init__(optimizer, last_epoch)
 
     def rate(self, step: int) -> float:
         return self.base_lr * self.gamma**step
@@ -224,17 +292,20 @@ class LinearLR(LRSchedule):
     [0.5, 0.75, 1.0, 1.0]
     """
 
+    multiplies = True
+
     def __init__(
         self,
         optimizer: Optimizer,
         start_factor: float = 1.0 / 3,
         end_factor: float = 1.0,
         total_iters: int = 5,
+        last_epoch: int = -1,
     ) -> None:
         self.start_factor = real(start_factor, "start_factor")
         self.end_factor = real(end_factor, "end_factor")
-        self.total_iters = _positive("total_iters", total_iters)
-        super().__init__(optimizer)
+        self.total_iters = positive("total_iters", total_iters)
+        super().__init__(optimizer, last_epoch)
 
     def rate(self, step: int) -> float:
         part = min(step, self.total_iters) / self.total_iters
@@ -252,13 +323,23 @@ class CosineAnnealingLR(LRSchedule):
     [0.8536, 0.5, 0.1464, 0.0]
     """
 
-    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0) -> None:
-        self.T_max, self.eta_min = _positive("T_max", T_max), real(eta_min, "eta_min")
-        super().__init__(optimizer)
+    def __init__(
+        self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1
+    ) -> None:
+        self.T_max, self.eta_min = positive("T_max", T_max), real(eta_min, "eta_min")
+        super().__init__(optimizer, last_epoch)
 
     def rate(self, step: int) -> float:
         wave = (1 + math.cos(math.pi * step / self.T_max)) / 2
         return self.eta_min + (self.base_lr - self.eta_min) * wave
+
+    def following(self, lr: float, step: int) -> float:
+        if not step:
+            return lr
+        before = self.rate(step - 1) - self.eta_min
+        if (step - 1 - self.T_max) % (2 * self.T_max) == 0:
+            return lr + self.rate(step) - self.eta_min  # from the minimum
+        return self.eta_min + (lr - self.eta_min) * (self.rate(step) - self.eta_min) / before
 
 
 class ConstantLR(LRSchedule):
@@ -269,10 +350,18 @@ class ConstantLR(LRSchedule):
     [0.25]
     """
 
-    def __init__(self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5) -> None:
+    multiplies = True
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        factor: float = 1.0 / 3,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ) -> None:
         self.factor = real(factor, "factor")
-        self.total_iters = _positive("total_iters", total_iters)
-        super().__init__(optimizer)
+        self.total_iters = positive("total_iters", total_iters)
+        super().__init__(optimizer, last_epoch)
 
     def rate(self, step: int) -> float:
         return self.base_lr * (self.factor if step < self.total_iters else 1.0)
@@ -287,10 +376,14 @@ class PolynomialLR(LRSchedule):
     [0.25]
     """
 
-    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0) -> None:
-        self.total_iters = _positive("total_iters", total_iters)
+    multiplies = True
+
+    def __init__(
+        self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
+    ) -> None:
+        self.total_iters = positive("total_iters", total_iters)
         self.power = real(power, "power")
-        super().__init__(optimizer)
+        super().__init__(optimizer, last_epoch)
 
     def rate(self, step: int) -> float:
         return self.base_lr * (1.0 - min(step, self.total_iters) / self.total_iters) ** self.power
@@ -308,11 +401,16 @@ class CosineAnnealingWarmRestarts(LRSchedule):
     """
 
     def __init__(
-        self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0
+        self,
+        optimizer: Optimizer,
+        T_0: int,
+        T_mult: int = 1,
+        eta_min: float = 0.0,
+        last_epoch: int = -1,
     ) -> None:
-        self.T_0, self.T_mult = _positive("T_0", T_0), _positive("T_mult", T_mult)
+        self.T_0, self.T_mult = positive("T_0", T_0), positive("T_mult", T_mult)
         self.eta_min = real(eta_min, "eta_min")
-        super().__init__(optimizer)
+        super().__init__(optimizer, last_epoch)
 
     def rate(self, step: int) -> float:
         length = self.T_0
@@ -323,153 +421,6 @@ class CosineAnnealingWarmRestarts(LRSchedule):
             step, length = step - length, length * self.T_mult
         wave = (1 + math.cos(math.pi * step / length)) / 2
         return self.eta_min + (self.base_lr - self.eta_min) * wave
-
-
-class OneCycleLR(LRSchedule):
-    """Up to max_lr and down far below the start, once (Smith and Topin, 2019).
-
-    It begins at max_lr / div_factor, reaches max_lr after pct_start of total_steps, and ends at
-    max_lr / div_factor / final_div_factor. anneal_strategy: "cos" or "linear". The momentum is left
-    as it is. Raises ArgumentError for steps beyond total_steps.
-
-    >>> sgd = nn.optim.SGD([Tensor([1.0])], lr=1.0)
-    >>> schedule = nn.optim.OneCycleLR(sgd, max_lr=1.0, total_steps=5)
-    >>> [round(schedule.rate(step), 4) for step in range(1, 5)]
-    [0.9505, 0.6113, 0.1883, 0.0]
-    """
-
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        max_lr: float,
-        total_steps: int | None = None,
-        epochs: int | None = None,
-        steps_per_epoch: int | None = None,
-        pct_start: float = 0.3,
-        anneal_strategy: str = "cos",
-        div_factor: float = 25.0,
-        final_div_factor: float = 1e4,
-    ) -> None:
-        if total_steps is None:
-            if epochs is None or steps_per_epoch is None:
-                raise ArgumentError(
-                    "a cycle has a length",
-                    asked="OneCycleLR without total_steps",
-                    try_="total_steps=1000, or epochs=10, steps_per_epoch=100",
-                )
-            total_steps = whole(epochs, "epochs") * whole(steps_per_epoch, "steps_per_epoch")
-        max_lr, pct_start = real(max_lr, "max_lr"), real(pct_start, "pct_start")
-        div_factor = real(div_factor, "div_factor")
-        final_div_factor = real(final_div_factor, "final_div_factor")
-        if anneal_strategy not in ("cos", "linear") or not 0 < pct_start < 1:
-            raise ArgumentError(
-                "a cycle goes up and down by cosines or straight lines",
-                asked=f"OneCycleLR(anneal_strategy={anneal_strategy!r}, pct_start={pct_start})",
-                because="the strategy is 'cos' or 'linear', the share of going up between 0 and 1",
-            )
-        self.max_lr, self.total_steps = max_lr, _positive("total_steps", total_steps)
-        self.top = pct_start * total_steps - 1
-        self.cosine = anneal_strategy == "cos"
-        self.first = max_lr / div_factor
-        self.last = self.first / final_div_factor
-        super().__init__(optimizer)
-
-    def rate(self, step: int) -> float:
-        if step >= self.total_steps:
-            raise ArgumentError(
-                "the cycle is over",
-                asked=f"step {step}",
-                because=f"it was made for {self.total_steps} steps",
-                try_="make it with as many steps as there will be",
-            )
-        if step <= self.top:
-            # a top at the very first step leaves nothing to climb
-            part = step / self.top if self.top else 1.0
-            return self._between(self.first, self.max_lr, part)
-        return self._between(
-            self.max_lr, self.last, (step - self.top) / (self.total_steps - 1 - self.top)
-        )
-
-    def _between(self, start: float, end: float, part: float) -> float:
-        if self.cosine:
-            part = (1 - math.cos(math.pi * part)) / 2
-        return start + (end - start) * part
-
-
-class SequentialLR(LRSchedule):
-    """One schedule after the other, each from its milestone on, each counting from its own start.
-
-    All must be schedules of the same optimiser, made while it had its first rate.
-
-    >>> optimizer, optim = nn.optim.SGD([Tensor([1.0])], lr=1.0), nn.optim
-    >>> warmup = optim.LinearLR(optimizer, start_factor=0.5, total_iters=2)
-    >>> decay = optim.ExponentialLR(optimizer, gamma=0.5)
-    >>> schedule = optim.SequentialLR(optimizer, [warmup, decay], milestones=[2])
-    >>> for _ in range(4):
-    ...     schedule.step()
-    ...     print(schedule.get_last_lr()[0])
-    0.75
-    1.0
-    0.5
-    0.25
-    """
-
-    def __init__(
-        self, optimizer: Optimizer, schedulers: Sequence[LRSchedule], milestones: Sequence[int]
-    ) -> None:
-        milestones = _steps(milestones)
-        if not isinstance(schedulers, tuple | list) or not all(
-            isinstance(each, LRSchedule) for each in schedulers
-        ):
-            raise ArgumentError(
-                "a sequence of schedules is needed",
-                asked=f"SequentialLR(optimizer, {shown(schedulers)}, ...)",
-                try_="[LinearLR(optimizer), ExponentialLR(optimizer, 0.9)]",
-            )
-        if len(schedulers) != len(milestones) + 1 or list(milestones) != sorted(milestones):
-            raise ArgumentError(
-                "between two schedules there is one milestone",
-                asked=f"{len(schedulers)} schedules and milestones {list(milestones)}",
-                try_="give one milestone less than schedules, in rising order",
-            )
-        if any(each.optimizer is not optimizer for each in schedulers):
-            raise ArgumentError(
-                "these schedules belong to another optimiser",
-                asked=f"SequentialLR of {len(schedulers)} schedules",
-                try_="make all of them with the optimiser that this one is for",
-            )
-        self.schedulers, self.milestones = list(schedulers), list(milestones)
-        super().__init__(optimizer)
-
-    def state_dict(self) -> dict[str, Any]:
-        """See LRSchedule. The states of the schedules are part of it."""
-        return super().state_dict() | {"_schedulers": [one.state_dict() for one in self.schedulers]}
-
-    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """See LRSchedule. :raises ArgumentError: for another number of schedules."""
-        check_state(state_dict, "last_epoch", "schedule")
-        inner = state_dict.get("_schedulers", [])
-        if inner and len(inner) != len(self.schedulers):
-            raise ArgumentError(
-                "the saved sequence has another number of schedules",
-                asked=f"load the states of {len(inner)} schedules",
-                because=f"this one has {len(self.schedulers)}",
-            )
-        for schedule, state in zip(self.schedulers, inner):
-            schedule.load_state_dict(state)
-        state = dict(state_dict)
-        if "_milestones" in state:  # PyTorch's, which leaves the first rates to the schedules
-            state["milestones"] = list(state["_milestones"])
-        if inner:
-            state.setdefault("base_lrs", inner[0]["base_lrs"])
-        super().load_state_dict(state)
-
-    def rate(self, step: int) -> float:
-        current = sum(step >= m for m in self.milestones)
-        start = self.milestones[current - 1] if current else 0
-        within = self.schedulers[current]
-        within.base_lr, within.group = self.base_lr, self.group
-        return within.rate(step - start)
 
 
 def check_state(state: Any, key: str, what: str) -> None:
@@ -493,11 +444,39 @@ def only_one(optimizer: Any, who: str) -> Optimizer:
     return optimizer
 
 
-def _steps(milestones: Any) -> list[int]:
+def functions_of(optimizer: Any, given: Any, who: str) -> list[Callable[[int], float]]:
+    """A function of the step, or one for each group. :raises ArgumentError: for anything else."""
+    several = isinstance(given, Sequence)
+    found = list(given) if several else [given]
+    groups = len(only_one(optimizer, who).param_groups)
+    if not all(map(callable, found)) or (several and len(found) != groups):
+        raise ArgumentError(
+            "the factor is a function of the step, or one such function for each group",
+            asked=f"{who}(optimizer, {shown(given)})",
+            because=f"that is {kind_of(given)}",
+            try_="lambda step: 0.9**step",
+        )
+    return found
+
+
+def steps_of(milestones: Any) -> list[int]:
     """Milestones as whole numbers. Raises ArgumentError."""
     given = milestones if isinstance(milestones, tuple | list) else (milestones,)
     return [whole(step, "a milestone") for step in given]
 
 
-def _positive(name: str, count: int) -> int:
+def positive(name: str, count: int) -> int:
     return whole(count, name, least=1)
+
+
+def per_group(optimizer: Any, who: str, name: str, given: Any) -> list[float]:
+    """A number for each group. :raises ArgumentError: for another number of them."""
+    groups = only_one(optimizer, who).param_groups
+    found = list(given) if isinstance(given, tuple | list) else [given] * len(groups)
+    if len(found) != len(groups):
+        raise ArgumentError(
+            f"{name} is a number, or one for each group",
+            asked=f"{who} with {len(found)} of them",
+            because=f"the optimiser has {len(groups)} groups",
+        )
+    return [float(real(each, name)) for each in found]
