@@ -222,7 +222,7 @@ def follow(
         running.assign(moved.cast(running.dtype))
 
 
-class _BatchNormOf(BatchNorm):
+class BatchNormOfRanks(BatchNorm):
     """BatchNorm with PyTorch's order of arguments; a bool in the place of the momentum is `affine`,
     as in BatchNorm."""
 
@@ -252,7 +252,7 @@ class _BatchNormOf(BatchNorm):
         return super().forward(input)
 
 
-class BatchNorm1d(_BatchNormOf, ranks=(2, 3)):
+class BatchNorm1d(BatchNormOfRanks, ranks=(2, 3)):
     """BatchNorm of (batch, features) or (batch, channels, length).
 
     >>> nn.BatchNorm1d(3)(Tensor.ones(2, 3)).shape
@@ -260,7 +260,7 @@ class BatchNorm1d(_BatchNormOf, ranks=(2, 3)):
     """
 
 
-class BatchNorm2d(_BatchNormOf, ranks=(4,)):
+class BatchNorm2d(BatchNormOfRanks, ranks=(4,)):
     """BatchNorm of (batch, channels, height, width).
 
     >>> nn.BatchNorm2d(3)(Tensor.ones(2, 3, 4, 4)).shape
@@ -268,12 +268,17 @@ class BatchNorm2d(_BatchNormOf, ranks=(4,)):
     """
 
 
-class BatchNorm3d(_BatchNormOf, ranks=(5,)):
+class BatchNorm3d(BatchNormOfRanks, ranks=(5,)):
     """BatchNorm of (batch, channels, depth, height, width).
 
     >>> nn.BatchNorm3d(3)(Tensor.ones(2, 3, 2, 4, 4)).shape
     (2, 3, 2, 4, 4)
     """
+
+
+def is_batch_norm(module: Any) -> bool:
+    """Whether a module normalises over the batch; instance normalisation does not."""
+    return type(module) is BatchNorm or isinstance(module, BatchNormOfRanks)
 
 
 def check_rank(layer: Layer, x: Tensor, ranks: tuple[int, ...]) -> None:

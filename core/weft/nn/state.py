@@ -109,6 +109,7 @@ def load_state_dict(
     >>> model(Tensor([3.0, 4.0])).tolist()
     [11.0]
     """
+    _prepare_to_load(model, state_dict)
     own = get_state_dict(model)
     if isinstance(state_dict, Mapping) and not consume:
         state_dict = {name: as_tensor(value) for name, value in state_dict.items()}
@@ -137,6 +138,22 @@ def load_state_dict(
         for line in found.lines(own, state_dict):
             print(f"    {line}")
     return [own[name] for name in names]
+
+
+def _prepare_to_load(model: Any, state_dict: Any) -> None:
+    """Let the modules of a model that take their sizes from a saved state do so."""
+    modules = getattr(model, "named_modules", None)
+    if not isinstance(state_dict, Mapping) or modules is None:
+        return
+    for name, module in list(modules()):
+        prepare = getattr(module, "prepare_to_load", None)
+        if prepare is not None:
+            start = f"{name}." if name else ""
+            prepare({
+                key.removeprefix(start): tuple(value.shape)
+                for key, value in state_dict.items()
+                if key.startswith(start) and hasattr(value, "shape")
+            })  # fmt: skip
 
 
 def _like(saved: Tensor, target: Tensor, shared: bool) -> Tensor:

@@ -19,11 +19,11 @@ from weft.tensor import Tensor
 __all__ = [
     "AlphaDropout", "ChannelShuffle", "CircularPad1d", "CircularPad2d", "CircularPad3d",
     "ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "CosineSimilarity", "Dropout",
-    "Dropout1d", "Dropout2d", "Dropout3d", "Flatten", "Identity", "LocalResponseNorm",
-    "PairwiseDistance", "PixelShuffle", "PixelUnshuffle", "ReflectionPad1d", "ReflectionPad2d",
-    "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d", "ReplicationPad3d", "Unflatten",
-    "Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d", "ZeroPad1d", "ZeroPad2d",
-    "ZeroPad3d",
+    "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout", "Flatten", "Identity",
+    "LocalResponseNorm", "PairwiseDistance", "PixelShuffle", "PixelUnshuffle",
+    "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d",
+    "ReplicationPad2d", "ReplicationPad3d", "Unflatten", "Upsample", "UpsamplingBilinear2d",
+    "UpsamplingNearest2d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d",
 ]  # fmt: skip
 
 Sizes = int | tuple[int, ...]
@@ -147,6 +147,15 @@ class AlphaDropout(Dropout, function="alpha_dropout"):
 
     >>> nn.AlphaDropout(0.5).train()(Tensor.zeros(3)).abs().tolist()
     [0.7792, 0.7792, 0.7792]
+    """
+
+
+class FeatureAlphaDropout(Dropout, function="feature_alpha_dropout"):
+    """AlphaDropout of whole channels of (batch, channels, ...).
+
+    >>> y = nn.FeatureAlphaDropout(0.5).train()(Tensor.ones(2, 3, 4))
+    >>> (y == y[..., :1]).all().item()
+    True
     """
 
 

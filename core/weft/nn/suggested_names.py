@@ -7,27 +7,17 @@ an explanation after a colon.
 from __future__ import annotations
 
 _SIZES = "sizes are given"
-_CONV = "(in_channels, out_channels, kernel_size): sizes are given"
-_NOT_YET = "nothing of that kind yet"
 _GRADIENTS = "x.register_hook(function) of the input or output, or y.gradient(x)"
 
 LAYERS: dict[str, str] = {
-    "SyncBatchNorm": "nn.BatchNorm2d: statistics are of the whole batch of a sharded tensor",
     "DataParallel": "nn.parallel.DataParallel(module, mesh)",
-    "LazyLinear": f"nn.Linear(in_features, out_features): {_SIZES}",
-    **{f"LazyConv{n}d": f"nn.Conv{n}d{_CONV}" for n in (1, 2, 3)},
-    **{f"LazyConvTranspose{n}d": f"nn.ConvTranspose{n}d{_CONV}" for n in (1, 2, 3)},
-    **{f"LazyBatchNorm{n}d": f"nn.BatchNorm{n}d(num_features): {_SIZES}" for n in (1, 2, 3)},
-    **{f"LazyInstanceNorm{n}d": f"nn.InstanceNorm{n}d(num_features): {_SIZES}" for n in (1, 2, 3)},
     **dict.fromkeys(("UninitializedParameter", "UninitializedBuffer"), f"nn.Parameter: {_SIZES}"),
     "Swish": "nn.SiLU",
     "RMSNorm2d": "nn.RMSNorm",
     "CrossMapLRN2d": "nn.LocalResponseNorm",
-    "FeatureAlphaDropout": "nn.AlphaDropout",
     "NLLLoss2d": "nn.NLLLoss",
     **dict.fromkeys(("LinearCrossEntropyLoss", "LinearCrossEntropyOptions"),
                     "nn.Linear and nn.CrossEntropyLoss"),
-    **dict.fromkeys(("AdaptiveLogSoftmaxWithLoss",), _NOT_YET),
     "RNNBase": "nn.RNN, nn.LSTM, nn.GRU",
     "RNNCellBase": "nn.RNNCell, nn.LSTMCell, nn.GRUCell",
     "Container": "nn.Module",
@@ -50,15 +40,11 @@ LAYERS: dict[str, str] = {
 
 FUNCTIONS: dict[str, str] = {
     "swish": "silu",
-    "relu_": "relu",
-    **{f"{name}_": f"{name}(x), or its value by x.assign(...)" for name in
-       ("celu", "elu", "hardtanh", "leaky_relu", "rrelu", "selu", "threshold")},
     "binary_crossentropy": "binary_cross_entropy",
     "sparse_categorical_crossentropy": "cross_entropy",
     **{f"max_pool{n}d_with_indices": f"max_pool{n}d(x, k, return_indices=True)" for n in (1, 2, 3)},
     **{f"adaptive_max_pool{n}d_with_indices": f"adaptive_max_pool{n}d(x, size, True)"
        for n in (1, 2, 3)},
-    "feature_alpha_dropout": "alpha_dropout",
     "native_channel_shuffle": "channel_shuffle(x, groups)",
     "linear_cross_entropy": "cross_entropy(linear(x, weight), y)",
     **dict.fromkeys(("grouped_mm", "scaled_mm", "scaled_grouped_mm"), "x @ y"),

@@ -91,3 +91,11 @@ def test_invalid_arguments() -> None:
         with pytest.raises(WrongKind, match=f"input of {type(layer).__name__} is a tensor"):
             layer(np.ones((1, 1, 4, 4)))
     assert repr(nn.LeakyReLU(0.5)) == "LeakyReLU(negative_slope=0.5)"
+
+
+def test_alpha_dropout_of_whole_channels() -> None:
+    layer = nn.FeatureAlphaDropout(0.5)
+    x = Tensor.ones(8, 16, 3)
+    assert layer.eval()(x).tolist() == x.tolist()
+    y = layer.train()(x).numpy()
+    assert (y == y[..., :1]).all() and len(set(y.ravel().round(4).tolist())) == 2

@@ -57,7 +57,7 @@ def test_suggested_names_exist(table: str) -> None:
 @pytest.mark.parametrize(
     "owner, name, found",
     [
-        (nn, "LazyConv3d", "nn.Conv3d"), (nn, "Linaer", "weft.nn.Linear"),
+        (nn, "RMSNorm2d", "nn.RMSNorm"), (nn, "Linaer", "weft.nn.Linear"),
         (nn, "relu6", "weft.nn.ReLU6"), (nn.functional, "conv_tbc", "conv1d"),
         (nn.functional, "sofmax", "weft.nn.functional.softmax"), (optim, "SparseAdam", "Adam"),
         (optim, "Admw", "weft.optim.AdamW"), (lr_scheduler, "EPOCH_DEPRECATION_WARNING", "step()"),

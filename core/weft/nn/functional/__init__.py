@@ -19,6 +19,7 @@ from weft.nn.functional import (
     folding,
     fractional_pooling,
     grid_sampling,
+    in_place,
     layers,
     losses,
     margin_losses,
@@ -36,6 +37,7 @@ from weft.nn.functional.embedding_bags import *
 from weft.nn.functional.folding import *
 from weft.nn.functional.fractional_pooling import *
 from weft.nn.functional.grid_sampling import *
+from weft.nn.functional.in_place import *
 from weft.nn.functional.layers import *
 from weft.nn.functional.losses import *
 from weft.nn.functional.margin_losses import *
@@ -56,6 +58,7 @@ __all__ += embedding_bags.__all__
 __all__ += folding.__all__
 __all__ += fractional_pooling.__all__
 __all__ += grid_sampling.__all__
+__all__ += in_place.__all__
 __all__ += layers.__all__
 __all__ += losses.__all__
 __all__ += margin_losses.__all__

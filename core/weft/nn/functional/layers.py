@@ -15,8 +15,8 @@ from weft.tensor.autocast import low_bias
 
 __all__ = [
     "alpha_dropout", "bilinear", "cosine_similarity", "dropout", "dropout1d", "dropout2d",
-    "dropout3d", "embedding", "linear", "one_hot", "pairwise_distance", "pdist",
-    "scaled_dot_product_attention",
+    "dropout3d", "embedding", "feature_alpha_dropout", "linear", "one_hot", "pairwise_distance",
+    "pdist", "scaled_dot_product_attention",
 ]  # fmt: skip
 
 
@@ -105,11 +105,28 @@ def alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
     """Dropout that keeps mean and variance of SELU's outputs (Klambauer et al., 2017)."""
-    x = tensor_of(input, "alpha_dropout")
+    return _alpha_dropped(tensor_of(input, "alpha_dropout"), p, training, None)
+
+
+def feature_alpha_dropout(
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """`alpha_dropout` of whole channels of (batch, channels, ...).
+
+    >>> nn.functional.feature_alpha_dropout(Tensor.ones(1, 2, 3), 0.5).tolist()
+    [[[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]]
+    """
+    return _alpha_dropped(tensor_of(input, "feature_alpha_dropout"), p, training, 2)
+
+
+def _alpha_dropped(x: Tensor, p: float, training: bool, axes: int | None) -> Tensor:
+    """Dropout that keeps mean and variance, drawn once for the axes behind the first `axes`."""
     if not training or not p:
         return x
     saturated = -1.7580993408473766
-    kept = x.rand_like(requires_grad=False, dtype=dtypes.float32) >= real(p, "p")
+    shape = tuple(x.shape) if axes is None else (*x.shape[:axes], *(1,) * (x.ndim - axes))
+    draws = Tensor.rand(*shape, device=x.device, dtype=dtypes.float32, requires_grad=False)
+    kept = draws >= real(p, "p")
     scale = ((1 - p) * (1 + p * saturated**2)) ** -0.5
     return kept.contiguous().where(x, saturated) * scale - scale * p * saturated
 

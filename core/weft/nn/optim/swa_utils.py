@@ -14,7 +14,7 @@ from typing import Any
 from weft.base.arguments import choice, real, whole
 from weft.base.dtype import dtypes
 from weft.nn.module import Module
-from weft.nn.norm import BatchNorm
+from weft.nn.norm import is_batch_norm
 from weft.nn.optim.base import Optimizer
 from weft.nn.optim.schedules import LRSchedule, per_group
 from weft.nn.parameter import Buffer
@@ -146,9 +146,7 @@ def update_bn(loader: Iterable[Any], model: Module, device: str | None = None) -
     [4.0]
     """
     layers = [
-        each
-        for each in model.modules()
-        if isinstance(each, BatchNorm) and each.running_mean is not None
+        each for each in model.modules() if is_batch_norm(each) and each.running_mean is not None
     ]
     if not layers:
         return

@@ -14,6 +14,7 @@ from weft.nn.functional.embedding_bags import __all__ as of_embedding_bags
 from weft.nn.functional.folding import __all__ as of_folding
 from weft.nn.functional.fractional_pooling import __all__ as of_fractional_pooling
 from weft.nn.functional.grid_sampling import __all__ as of_grid_sampling
+from weft.nn.functional.in_place import __all__ as of_in_place
 from weft.nn.functional.layers import __all__ as of_layers
 from weft.nn.functional.losses import __all__ as of_losses
 from weft.nn.functional.margin_losses import __all__ as of_margin_losses
@@ -173,12 +174,14 @@ def test_every_function_is_compared_or_named_here() -> None:
     elsewhere = {
         "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "ctc_loss", "embedding",
         "embedding_bag", "fractional_max_pool2d", "fractional_max_pool3d",
-        "grid_sample", "gumbel_softmax", "multi_head_attention_forward", "upsample",
+        "feature_alpha_dropout", "grid_sample", "gumbel_softmax", "multi_head_attention_forward",
+        "upsample",
     }  # fmt: skip
+    elsewhere |= set(of_in_place)
     assert set(F.__all__) - {name for name, _, _ in CASES} == elsewhere
     of_modules = [
         of_activations, of_attention, of_convolution, of_ctc, of_embedding_bags, of_folding,
-        of_fractional_pooling, of_grid_sampling,
+        of_fractional_pooling, of_grid_sampling, of_in_place,
         of_layers, of_losses, of_margin_losses, of_normalization, of_pooling, of_rearrangement,
         of_resizing, of_unpooling,
     ]  # fmt: skip
