@@ -29,8 +29,8 @@ DOCS = Path(__file__).resolve().parents[2]
 MODULES = (
     "weft", "weft.nn", "weft.nn.functional", "weft.nn.init", "weft.nn.utils", "weft.nn.state",
     "weft.nn.optim", "weft.nn.optim.lr_scheduler", "weft.nn.optim.swa_utils", "weft.nn.datasets",
-    "weft.data", "weft.amp", "weft.autograd", "weft.io", "weft.linalg", "weft.special", "weft.fft", "weft.uop",
-    weft.WeftError.__module__, "weft.plugin", "weft.array_api",
+    "weft.data", "weft.amp", "weft.autograd", "weft.io", "weft.linalg", "weft.special", "weft.fft",
+    "weft.uop", weft.WeftError.__module__, "weft.plugin", "weft.array_api",
 )  # fmt: skip
 MARK = re.compile(r"^<!-- (public names of|functions of|methods:) ([\w. ,]+) -->$", re.M)
 OTHER, IN_PLACE = "Other", "In place"

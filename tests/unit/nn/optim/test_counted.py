@@ -5,33 +5,31 @@ import pytest
 
 from weft import Tensor, dtypes, jit, nn, optim
 from weft.base.errors import ArgumentError
-from weft.nn.optim import (
-    adafactor,
-    adam_variants,
-    adaptive_rates,
-    averaged_sgd,
-    counted,
-    option_checks,
-    rprop,
-)  # fmt: skip
+from weft.nn.optim import counted
+from weft.nn.optim.adafactor import Adafactor
+from weft.nn.optim.adam_variants import Adamax, NAdam, RAdam
+from weft.nn.optim.adaptive_rates import Adadelta, Adagrad, RMSprop
+from weft.nn.optim.averaged_sgd import ASGD
+from weft.nn.optim.option_checks import check_options
+from weft.nn.optim.rprop import Rprop
 
 CASES = [
-    (adaptive_rates.RMSprop, {}),
-    (adaptive_rates.RMSprop,
+    (RMSprop, {}),
+    (RMSprop,
      {"centered": True, "momentum": 0.9, "weight_decay": 0.1, "maximize": True}),
-    (adaptive_rates.Adagrad,
+    (Adagrad,
      {"lr_decay": 0.1, "weight_decay": 0.1, "initial_accumulator_value": 0.5}),
-    (adaptive_rates.Adagrad, {"maximize": True}),
-    (adaptive_rates.Adadelta, {"rho": 0.5, "weight_decay": 0.1, "maximize": True}),
-    (adam_variants.Adamax, {"betas": (0.5, 0.7), "weight_decay": 0.1, "maximize": True}),
-    (adam_variants.NAdam, {"weight_decay": 0.1, "decoupled_weight_decay": True}),
-    (adam_variants.NAdam, {"weight_decay": 0.1, "momentum_decay": 0.1, "maximize": True}),
-    (adam_variants.RAdam, {"weight_decay": 0.1, "decoupled_weight_decay": True}),
-    (adam_variants.RAdam, {"betas": (0.0, 0.9), "weight_decay": 0.1}),
-    (rprop.Rprop, {"etas": (0.3, 1.5), "step_sizes": (1e-3, 0.5), "maximize": True}),
-    (averaged_sgd.ASGD, {"lambd": 0.1, "t0": 2, "weight_decay": 0.1, "maximize": True}),
-    (adafactor.Adafactor, {}),
-    (adafactor.Adafactor,
+    (Adagrad, {"maximize": True}),
+    (Adadelta, {"rho": 0.5, "weight_decay": 0.1, "maximize": True}),
+    (Adamax, {"betas": (0.5, 0.7), "weight_decay": 0.1, "maximize": True}),
+    (NAdam, {"weight_decay": 0.1, "decoupled_weight_decay": True}),
+    (NAdam, {"weight_decay": 0.1, "momentum_decay": 0.1, "maximize": True}),
+    (RAdam, {"weight_decay": 0.1, "decoupled_weight_decay": True}),
+    (RAdam, {"betas": (0.0, 0.9), "weight_decay": 0.1}),
+    (Rprop, {"etas": (0.3, 1.5), "step_sizes": (1e-3, 0.5), "maximize": True}),
+    (ASGD, {"lambd": 0.1, "t0": 2, "weight_decay": 0.1, "maximize": True}),
+    (Adafactor, {}),
+    (Adafactor,
      {"weight_decay": 0.1, "d": 1.5, "eps": (1e-3, 0.1), "beta2_decay": -0.5, "maximize": True}),
 ]  # fmt: skip
 KINDS = list(dict.fromkeys(kind for kind, _ in CASES))
@@ -135,10 +133,10 @@ def test_narrow_parameters_have_wide_state(kind) -> None:
 
 def test_a_loaded_state_goes_on_to_the_bit() -> None:
     params = ours()
-    first = adafactor.Adafactor(params)
+    first = Adafactor(params)
     advance(params, first, own, range(3))
     others = [nn.Parameter(each.detach().clone()) for each in params]
-    second = adafactor.Adafactor(others, lr=0.5)
+    second = Adafactor(others, lr=0.5)
     second.load_state_dict(first.state_dict())
     assert second.lr.item() == 0.01
     advance(params, first, own, range(3, 5))
@@ -162,7 +160,7 @@ def test_numbers_of_the_count() -> None:
     lambda p: optim.Rprop(p, etas=(1.2, 0.5)), lambda p: optim.ASGD(p, weight_decay=-1.0),
     lambda p: optim.Adafactor(p, d=0.5), lambda p: optim.RMSprop(p, lr=-1.0),
     lambda p: optim.Adamax(p, differentiable=True),
-    lambda p: option_checks.check_options("Adam", eps="x"),
+    lambda p: check_options("Adam", eps="x"),
 ])  # fmt: skip
 def test_options_that_are_none(make) -> None:
     with pytest.raises(ArgumentError):
