@@ -20,6 +20,7 @@ from weft.plugin import DeviceUnavailable
 from weft_mpi.process import current
 
 _BACKING = "OMPI_MCA_btl_sm_backing_directory"
+_SESSION = "PRTE_MCA_prte_tmpdir_base"
 
 
 def launch(ranks: int, program: Sequence[str], options: Sequence[str] = ()) -> int:
@@ -30,21 +31,24 @@ def launch(ranks: int, program: Sequence[str], options: Sequence[str] = ()) -> i
     :raises DeviceUnavailable: if there is no ``mpirun``.
     """
     environment = os.environ | {"PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0")}
-    with _shared_memory(options) as named:
+    with _own_folder(options) as named:
         return call([*command(ranks, options), *program], env=environment | named)
 
 
 @contextmanager
-def _shared_memory(options: Sequence[str]) -> Generator[dict[str, str]]:
-    """Where the ranks share memory: a folder that is gone after a job whose ranks were killed too.
+def _own_folder(options: Sequence[str]) -> Generator[dict[str, str]]:
+    """Where the ranks share memory, and where Open MPI keeps its sockets: a folder that is gone
+    after a job whose ranks were killed too.
 
-    Options may name other machines, which do not have it.
+    Open MPI names its sockets by the number of its process. It does not start where a process of
+    the same number was killed before. Options may name other machines, which do not have the
+    folder.
     """
     if options or _BACKING in os.environ or not os.path.isdir("/dev/shm"):
         yield {}
         return
     with TemporaryDirectory(prefix="weft-mpi-", dir="/dev/shm", ignore_cleanup_errors=True) as name:
-        yield {_BACKING: name}
+        yield {_BACKING: name, _SESSION: os.environ.get(_SESSION, name)}
 
 
 def command(ranks: int, options: Sequence[str] = ()) -> list[str]:

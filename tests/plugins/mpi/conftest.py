@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +41,19 @@ class Outcome:
 
 
 @pytest.fixture
-def ranks(tmp_path):
+def session_directory():
+    """A folder for the sockets of Open MPI, whose paths are short.
+
+    It names them by the number of its process, and does not start where a process of the same
+    number has left some.
+    """
+    found = tempfile.mkdtemp(prefix="weft-mpi-", dir="/tmp")
+    yield found
+    shutil.rmtree(found, ignore_errors=True)
+
+
+@pytest.fixture
+def ranks(tmp_path, session_directory):
     """Run a program as n ranks. The names `rank`, `size` and `mesh` are defined in it."""
 
     def run(n, program, fails=False, timeout=300, options=(), **settings):
@@ -64,15 +77,23 @@ def ranks(tmp_path):
         environment = {
             **os.environ, "OMPI_MCA_btl": "self,sm", "OMPI_MCA_mpi_yield_when_idle": "1",
             "PYTHONHASHSEED": "0", "WEFT_SEED": "1",
-            "WEFT_DEVICE": "REF", "TMPDIR": "/tmp", **settings,
+            "WEFT_DEVICE": "REF", "TMPDIR": session_directory, **settings,
             # ranks that are killed leave their segments, which are gone with this folder
             "OMPI_MCA_btl_sm_backing_directory": str(tmp_path),
         }  # fmt: skip
-        done = subprocess.run(
-            [*command, sys.executable, "-m", "weft_mpi", str(path)],
-            env=environment, capture_output=True, text=True, timeout=timeout, cwd=tmp_path,
-        )  # fmt: skip
-        assert (done.returncode != 0) == fails, done.stdout + done.stderr
-        return Outcome(done.returncode, done.stdout, done.stderr)
+        # pytest shows what mpirun printed with a failure of the test, also of what it asserts later
+        output = [tmp_path / "stdout", tmp_path / "stderr"]
+        try:
+            with output[0].open("w") as out, output[1].open("w") as err:
+                done = subprocess.run(
+                    [*command, sys.executable, "-m", "weft_mpi", str(path)],
+                    env=environment, stdout=out, stderr=err, timeout=timeout, cwd=tmp_path,
+                )  # fmt: skip
+        finally:
+            out_text, err_text = (each.read_text(errors="replace") for each in output)
+            print(out_text)
+            print(err_text, file=sys.stderr)
+        assert (done.returncode != 0) == fails, f"mpirun returned {done.returncode}\n{err_text}"
+        return Outcome(done.returncode, out_text, err_text)
 
     return run

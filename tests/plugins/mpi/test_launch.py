@@ -11,18 +11,22 @@ from weft import Device, Tensor
 from weft_mpi.process import current
 mesh = Device.mesh(("data", 2))
 total = Tensor([1.0, 2.0]).shard(mesh, data=0).sum().item()
-print(total, os.environ["PYTHONHASHSEED"], os.environ["OMPI_MCA_btl_sm_backing_directory"])
+folder = os.environ["OMPI_MCA_btl_sm_backing_directory"]
+has_sockets = os.environ["PMIX_SERVER_TMPDIR"].startswith(folder)
+print(total, os.environ["PYTHONHASHSEED"], folder, has_sockets)
 if current().rank == 1:
     os.kill(os.getpid(), signal.SIGKILL)
 Tensor([1.0, 2.0]).shard(mesh, data=0).max().item()
 """
 
 
-def test_a_killed_rank_leaves_no_shared_memory(tmp_path):
+def test_a_killed_rank_leaves_no_shared_memory_and_no_sockets(tmp_path):
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)
     code = "import sys; from weft_mpi.launch import launch; sys.exit(launch(2, sys.argv[1:]))"
-    unset = {"OMPI_MCA_btl_sm_backing_directory", "PYTHONHASHSEED"}
+    unset = {
+        "OMPI_MCA_btl_sm_backing_directory", "PRTE_MCA_prte_tmpdir_base", "PYTHONHASHSEED",
+    }  # fmt: skip
     environment = {name: value for name, value in os.environ.items() if name not in unset}
     started = subprocess.Popen(
         [sys.executable, "-c", code, str(path)],
@@ -32,5 +36,5 @@ def test_a_killed_rank_leaves_no_shared_memory(tmp_path):
     out, err = started.communicate(timeout=240)
     assert started.returncode != 0 and "rank 1" in err, err
     first, second = (line.split() for line in out.splitlines())
-    assert first == second and first[:2] == ["3.0", "0"]
-    assert not Path(first[2]).exists()
+    assert first == second and first[:2] == ["3.0", "0"], err
+    assert first[3] == "True" and not Path(first[2]).exists()
