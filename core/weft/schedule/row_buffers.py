@@ -22,6 +22,7 @@ from weft.base.deferred_dataclass import dataclass
 from weft.base.sequences import prod
 from weft.schedule.arange import is_address
 from weft.schedule.fusion_analysis import loop_shape, rows_of_reduce
+from weft.schedule.kernel_ast import elements
 from weft.schedule.row_dependence import rows_of_shape, rows_of_view
 from weft.schedule.use_def import LEAVES
 from weft.uop import GroupOp, Ops, UOp
@@ -39,13 +40,16 @@ _MOST_CONTEXTS = 16
 
 @dataclass(eq=False, slots=True)
 class _Computation:
-    """The nodes that a kernel computes, with the size, cost and reduce depth of each."""
+    """The nodes that a kernel computes, with the size, cost and reduce depth of each.
+
+    sizes: the largest ones, where they depend on variables.
+    """
 
     members: Collection[UOp]
     stored: Collection[UOp]
     rows: int
     order: list[UOp]
-    sizes: dict[UOp, Any]
+    sizes: dict[UOp, int]
     cost: Mapping[UOp, int]
     depth: Mapping[UOp, int]
 
@@ -89,7 +93,7 @@ def plan_row_buffers(
     is_read: whether a node is read from memory, if it is no member.
     """
     order = _computed_nodes(members, is_read)
-    sizes = {node: prod(node.shape) for node in order}
+    sizes = {node: elements(node.shape) for node in order}
     cost, depth = _costs(sizes, rows), _reduce_depths(order)
     tree = _Computation(members, stored, rows, order, sizes, cost, depth)
     choice = _choose(tree, most_bytes, frozenset())
@@ -133,10 +137,10 @@ def _recomputed(tree: _Computation, choice: _Choice) -> list[UOp]:
     ]
 
 
-def _operations_of(node: UOp, sizes: Mapping[UOp, Any]) -> int:
+def _operations_of(node: UOp, sizes: Mapping[UOp, int]) -> int:
     """The number of operations for all elements of a value; a multiply-add counts as two."""
     if node.op is Ops.REDUCE_AXIS:
-        return prod(node.src[0].shape)
+        return elements(node.src[0].shape)
     return sizes[node] * (1 + (node.op is Ops.MULACC)) if node.op in GroupOp.ALU else 0
 
 
@@ -192,7 +196,7 @@ def _choose(tree: _Computation, most_bytes: int, extra: frozenset[UOp]) -> _Choi
             used.add(base)
             if node in nonlocal_reads or not _is_local(node, source, base, rows):
                 nonlocal_reads.add(base)
-            if source is not base and prod(source.shape) > tree.sizes[base]:
+            if source is not base and elements(source.shape) > tree.sizes[base]:
                 expanded.add(base)
     return _Choice(chosen[::-1], places, nonlocal_reads)
 
@@ -244,7 +248,7 @@ def _computed_nodes(members: Collection[UOp], is_read: Callable[[UOp], bool]) ->
     ]
 
 
-def _costs(sizes: Mapping[UOp, Any], rows: int) -> dict[UOp, int]:
+def _costs(sizes: Mapping[UOp, int], rows: int) -> dict[UOp, int]:
     """The number of operations for one element of each value; a reduce with more than one element
     per row is infinite.
 

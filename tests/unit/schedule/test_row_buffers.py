@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from helpers.graphs import buffer, kernels, ops_of
-from weft import Tensor
+from weft import Tensor, Variable, jit
 from weft.base.settings import settings
 from weft.schedule.row_buffers import outer_shape, plan_row_buffers, with_outer_axes
 from weft.uop import Ops
@@ -30,6 +30,16 @@ def test_an_expensive_value_of_two_loops_is_buffered():
     # one that was to be stored is kept in any case
     out = double / double.reduce(Ops.ADD, (1,)).expand((4, 8))
     assert kept([double, out], [out], 4) == [double]
+
+
+def test_variable_sizes_count_with_their_upper_bounds():
+    n = Variable("n", 2, 8)
+    step = jit(lambda x, y, n: ((y[:, :n].T * 2).sum(0).sum(0), x[:n].sum(0)))
+    for rows in (3, 5, 4, 8):
+        x, y = Tensor.ones(8, 5).contiguous(), Tensor.ones(6, 8).contiguous()
+        total, columns = step(x.realize(), y.realize(), n.bind(rows))
+        assert (total.item(), columns.tolist()) == (12 * rows, [rows] * 5)
+    assert not step.read_variables and step.replays == 2
 
 
 def test_a_value_in_one_loop_is_written_out_in_place():
