@@ -1,9 +1,11 @@
 """Calls weft's functions with the samples of PyTorch's operator tests (`OpInfo`), and compares.
 
     python tests/suites/torch_operators.py [--name conv] [--dtypes float32 int64] [--samples 6]
+    python tests/suites/torch_operators.py --gradients [--name conv] [--samples 6]
 
 It needs the packages torch and expecttest. Of each operator it prints the first samples of each
 dtype that differ, and at the end how many agree. Indices may be int32 (docs/differences.md).
+With `--gradients` it compares the gradients of weighted sums of the results, in float64.
 """
 
 from __future__ import annotations
@@ -86,23 +88,73 @@ def _difference_of_values(found: Any, expected: torch.Tensor) -> str | None:
     return f"values {a.ravel()[:4]} for {b.ravel()[:4]}"
 
 
+def of_values(operator: Any, function: Callable[..., Any], sample: Any) -> str | None:
+    """How the results of a sample differ. Raises what PyTorch raises."""
+    expected = operator(sample.input, *sample.args, **sample.kwargs)
+    values = not any(part in operator.name for part in WITHOUT_VALUES)
+    first, args, kwargs = pytree.tree_map(ours, (sample.input, sample.args, sample.kwargs))
+    try:
+        return difference(function(first, *args, **kwargs), expected, values)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}".replace("\n", " ")
+
+
+def weighted(results: Any, make: Callable[[np.ndarray], Any]) -> Any:
+    """The sum of all floats of the results, each element times a weight of its own."""
+    total = None
+    for number, each in enumerate(pytree.tree_leaves(results)):
+        if getattr(each, "requires_grad", False):
+            weights = np.cos(np.arange(each.numel()) * 1.7 + number).reshape(tuple(each.shape))
+            part = (each * make(weights)).sum()
+            total = part if total is None else total + part
+    return total
+
+
+def of_gradients(operator: Any, function: Callable[..., Any], sample: Any) -> str | None:
+    """How the gradients of a sample differ. Raises what PyTorch raises."""
+    given = sample.input, sample.args, sample.kwargs
+    wanted = [x for x in pytree.tree_leaves(given) if isinstance(x, torch.Tensor)]
+    wanted = [x for x in wanted if x.requires_grad and x.is_leaf]
+    results = operator(sample.input, *sample.args, **sample.kwargs)
+    if operator.name.endswith(("eigh", "eig", "svd")):  # vectors are unique up to their sign
+        results = pytree.tree_map(lambda x: x.abs(), results)
+    total = weighted(results, torch.tensor)
+    expected = torch.autograd.grad(total, wanted, allow_unused=True, materialize_grads=True)
+    made: dict[int, Tensor] = {}
+
+    def leaf(x: Any) -> Any:
+        tensor = ours(x)
+        if any(x is each for each in wanted):
+            tensor.requires_grad_()
+            made[id(x)] = tensor
+        return tensor
+
+    try:
+        first, args, kwargs = pytree.tree_map(leaf, given)
+        results = function(first, *args, **kwargs)
+        if operator.name.endswith(("eigh", "eig", "svd")):
+            results = pytree.tree_map(lambda x: x.abs(), results)
+        total = weighted(results, Tensor)
+        if total is None:
+            return "no result requires a gradient"
+        found = total.gradient(*[made[id(x)] for x in wanted], materialize_grads=True)
+        return difference(found, list(expected), True)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}".replace("\n", " ")
+
+
 def compare(
-    operator: Any, function: Callable[..., Any], kind: torch.dtype, most: int
+    operator: Any, function: Callable[..., Any], kind: torch.dtype, most: int, gradients: bool
 ) -> collections.Counter[str]:
     """Compare some samples of an operator, print the first two that differ, and count."""
     counts: collections.Counter[str] = collections.Counter()
-    samples = list(operator.sample_inputs("cpu", kind, requires_grad=False))
-    values, told = not any(part in operator.name for part in WITHOUT_VALUES), 0
+    samples = list(operator.sample_inputs("cpu", kind, requires_grad=gradients))
+    told, how = 0, of_gradients if gradients else of_values
     for sample in samples[:: max(1, len(samples) // most)][:most]:
         try:
-            expected = operator(sample.input, *sample.args, **sample.kwargs)
+            text = how(operator, function, sample)
         except Exception:
-            continue  # a sample of an error
-        first, args, kwargs = pytree.tree_map(ours, (sample.input, sample.args, sample.kwargs))
-        try:
-            text = difference(function(first, *args, **kwargs), expected, values)
-        except Exception as error:
-            text = f"{type(error).__name__}: {error}".replace("\n", " ")
+            continue  # a sample of an error, or without a gradient
         counts["agree" if text is None else "differ"] += 1
         if text is not None and told < 2:
             told += 1
@@ -120,6 +172,7 @@ def main() -> None:
     parser.add_argument("--name", default="", help="operators whose name contains this")
     parser.add_argument("--dtypes", nargs="+", default="float32 int64 bool complex64".split())
     parser.add_argument("--samples", type=int, default=6, help="of each operator and dtype")
+    parser.add_argument("--gradients", action="store_true", help="compare gradients, in float64")
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
     counts: collections.Counter[str] = collections.Counter()
@@ -131,9 +184,12 @@ def main() -> None:
         if function is None:
             missing.append(operator.name)
             continue
-        for name in options.dtypes:
-            if getattr(torch, name) in operator.supported_dtypes("cpu"):
-                counts += compare(operator, function, getattr(torch, name), options.samples)
+        if options.gradients and not operator.supports_autograd:
+            continue
+        for name in ["float64"] if options.gradients else options.dtypes:
+            kind = getattr(torch, name)
+            if kind in operator.supported_dtypes("cpu"):
+                counts += compare(operator, function, kind, options.samples, options.gradients)
     print("without a function:", *sorted(set(missing)))
     print(f"{counts['agree']} samples agree, {counts['differ']} differ")
 

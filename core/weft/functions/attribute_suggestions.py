@@ -57,9 +57,9 @@ EQUIVALENTS: dict[str, str] = {
     "distributions": "x.normal_(mean, std), x.uniform_(low, high), x.bernoulli(), x.multinomial(n)",
     # compilation, functions of functions, gradients
     **dict.fromkeys(("compile", "script", "compiler", "TinyJit", "fx"), "weft.jit"),
-    **dict.fromkeys(("vmap", "func", "functorch"), "weft.jit(function) over one axis more: "
-                    "operations broadcast; y.gradient(x) for gradients"),
-    "grad": "weft.autograd.grad(y, x), or y.gradient(x)",
+    "functorch": "weft.func",
+    **{name: f"weft.func.{name}" for name in ("hessian", "jacfwd", "jacrev", "jvp", "vjp")},
+    **dict.fromkeys(("jacobian", "jacobians"), "weft.func.jacrev(f)(x)"),
     "gradient": "y.gradient(x) for derivatives; x.diff() for differences",
     "is_inference_mode_enabled": "not weft.is_grad_enabled()",
     "is_inference": "x.requires_grad",

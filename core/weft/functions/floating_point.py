@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from weft.autograd import RECOMPUTE
 from weft.base.arguments import no_tensor
 from weft.base.dtype import dtypes
 from weft.base.promotion import least_upper_float
 from weft.tensor import Tensor
+from weft.tensor.ops.transcendental import value_with_derivative
 
 __all__ = ["frexp", "ldexp", "nextafter"]
 
@@ -48,9 +50,12 @@ def frexp(input: Tensor) -> FrexpResult:
     is_plain = (x != 0) & (exponent != largest)
     middle = (largest >> 1) - 1
     kept = (word & ~(largest << bits)) | (middle << bits)
-    mantissa = is_plain.where(kept.bitcast(x.dtype), x)
+    value = is_plain.where(kept.bitcast(x.dtype), x.detach())
     exponent = exponent.cast(dtypes.int32) - middle - is_small.where(bits + 1, 0)
-    return FrexpResult(mantissa.cast(own), is_plain.where(exponent, 0).cast(dtypes.int32))
+    exponent = is_plain.where(exponent, 0).cast(dtypes.int32)
+    scale = (-exponent).cast(x.dtype).exp2()
+    mantissa = value_with_derivative(value, x * scale, RECOMPUTE)
+    return FrexpResult(mantissa.cast(own), exponent)
 
 
 def ldexp(input: Tensor, other: Tensor) -> Tensor:

@@ -59,7 +59,7 @@ def test_suggested_names_exist() -> None:
         ("layer_norm", "weft.nn.functional.layer_norm"), ("Linear", "weft.nn.Linear"),
         ("AdamW", "weft.nn.optim.AdamW"), ("StepLR", "weft.nn.optim.lr_scheduler.StepLR"),
         ("unfold", "weft.nn.functional.unfold"), ("ndim", "x.ndim"), ("compile", "weft.jit"),
-        ("cuda", "weft.Device"), ("vmap", "broadcast"), ("Generator", "weft.manual_seed"),
+        ("cuda", "weft.Device"), ("functorch", "weft.func"), ("Generator", "weft.manual_seed"),
         ("msort", "x.sort(0).values"), ("sparse_coo_tensor", "dense"), ("qqqq", "dir(weft)"),
     ],
 )  # fmt: skip

@@ -123,6 +123,8 @@ def _alpha_dropped(x: Tensor, p: float, training: bool, axes: int | None) -> Ten
     """Dropout that keeps mean and variance, drawn once for the axes behind the first `axes`."""
     if not training or not p:
         return x
+    if p == 1:
+        return x * 0
     saturated = -1.7580993408473766
     shape = tuple(x.shape) if axes is None else (*x.shape[:axes], *(1,) * (x.ndim - axes))
     draws = Tensor.rand(*shape, device=x.device, dtype=dtypes.float32, requires_grad=False)

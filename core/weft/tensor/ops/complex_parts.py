@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from weft.base.promotion import least_upper_float
+from weft.tensor.ops.transcendental import value_with_derivative
 from weft.tensor.protocol import TensorBase, TensorT
 
 
@@ -35,7 +36,8 @@ def angle(self: TensorT) -> TensorT:
     """
     x: Any = self.cast(least_upper_float(self._uop.dtype))
     flat: Any = x.detach()
-    found: TensorT = flat.isnan().where(flat, (flat < 0).where(math.pi, 0.0).cast(flat.dtype))
+    value = flat.isnan().where(flat, (flat < 0).where(math.pi, 0.0).cast(flat.dtype))
+    found: TensorT = value_with_derivative(value, x, "flat")
     return found
 
 

@@ -30,6 +30,7 @@ SPELLINGS: dict[str, dict[str, str]] = {
     **dict.fromkeys("sum prod mean any all logsumexp argmax argmin nansum".split(), _REDUCED),
     **dict.fromkeys("var std var_mean std_mean".split(), _SPREAD),
     **dict.fromkeys("softmax log_softmax softmin cumsum cumprod logcumsumexp".split(), _ALONG),
+    "nanmean": _REDUCED,
     "max": _REDUCED,
     "min": _REDUCED,
     "cummax": _ALONG,

@@ -457,10 +457,10 @@ def norm(
     keepdim: bool = False,
     dtype: DTypeLike | None = None,
 ) -> TensorT:
-    """(sum of |x|**p) ** (1/p) of all elements, or along `dim`: p is a number or "fro" (2).
+    """(sum of |x|**p) ** (1/p) of all elements, or along `dim`: p is a number, "fro" (2) or "nuc".
 
     p inf is the greatest size, -inf the least, 0 the count of what is not zero. The gradient
-    at 0 is 0.
+    at 0 is 0. "nuc" is the sum of the singular values of matrices, along the two axes of `dim`.
 
     >>> Tensor([3.0, 4.0]).norm().item()
     5.0
@@ -468,11 +468,14 @@ def norm(
     [7.0, 1.0]
     """
     p = 2 if p is None or (isinstance(p, str) and p == "fro") else p
+    x = self if dtype is None else self.cast(dtype)
+    if isinstance(p, str) and p == "nuc":
+        return _nuclear_norm(x, dim, keepdim)
     if not isinstance(p, (int, float)):
         raise ArgumentError(
-            f"there is no norm {shown(p)}", asked=f"norm({shown(p)})", try_='a number, or "fro"'
-        )
-    x = self if dtype is None else self.cast(dtype)
+            f"there is no norm {shown(p)}", asked=f"norm({shown(p)})",
+            try_='a number, "fro" or "nuc"',
+        )  # fmt: skip
     own = least_upper_float(x._uop.dtype)
     x = x.cast(sum_acc_dtype(own))
     if p == 2:
@@ -496,6 +499,20 @@ def norm(
     endless = total == math.inf
     root = (nothing | endless).where(1, total).pow(1 / p)
     return endless.where(0.0, nothing.where(math.inf, root)).cast(own)
+
+
+def _nuclear_norm(x: Any, dim: Axes | None, keepdim: bool) -> Any:
+    """The sum of the singular values of matrices along two axes, which are all by default."""
+    axes = tuple(range(len(x.shape))) if dim is None else tuple(x._resolve_dims(dim))
+    if len(axes) != 2:
+        raise ShapeError(
+            "a nuclear norm is one of matrices",
+            asked=f'norm("nuc", dim={dim!r}) of {x.shape}',
+            because=f"that is along {len(axes)} axes",
+            try_="dim=(-2, -1) for the last two",
+        )
+    total = x.movedim(axes, (-2, -1)).svdvals().sum(-1)
+    return total.unsqueeze(min(axes)).unsqueeze(max(axes)) if keepdim else total
 
 
 @in_floats

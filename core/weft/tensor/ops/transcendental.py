@@ -126,7 +126,7 @@ def value_with_derivative(value: Any, argument: Any, name: str, *parameters: Any
     """`value`, with the derivative of that name with respect to `argument`."""
     u = value._uop
     node = record(Ops.CUSTOM_VJP, u.dtype, (u, argument._uop), (name, *parameters))
-    return value._wrap(known_facts(node, u.shape, u.device))
+    return value._wrap_with(known_facts(node, u.shape, u.device), argument)
 
 
 class TranscendentalMixin(TensorBase):

@@ -4,6 +4,7 @@ import gc
 
 import pytest
 
+import weft
 from weft import Tensor, jit
 from weft.base.errors import GradientError
 
@@ -188,3 +189,20 @@ def test_a_value_of_which_no_step_is_differentiable_says_so(step, read):
     assert loss.gradient(x, materialize_grads=True)[0].tolist() == [0.0, 0.0]
     (loss + (x * 2).sum()).backward()
     assert x.grad.tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("name", ["round", "sign", "floor", "ceil", "trunc", "angle"])
+def test_step_functions_require_gradients_that_are_zero(name):
+    x = Tensor([1.2, -0.5], requires_grad=True)
+    y = getattr(x, name)()
+    assert y.requires_grad and not y.is_leaf
+    y.sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0]
+
+
+def test_the_gradient_of_frexp_is_that_of_the_mantissa():
+    x = Tensor([6.0, -0.3, 1.0], requires_grad=True)
+    mantissa, exponent = weft.frexp(x)
+    assert exponent.requires_grad is not True
+    (gradient,) = (mantissa * Tensor([1.0, 10.0, 100.0])).sum().gradient(x)
+    assert gradient.tolist() == [0.125, 20.0, 50.0]

@@ -26,7 +26,7 @@ X = Tensor([[3.0, 1.0], [2.0, 4.0]])
         (lambda: X.bincount(), DTypeError),
         (lambda: Tensor([-1]).bincount(), ArgumentError),
         (lambda: X.histc(0), ArgumentError),
-        (lambda: X.norm("nuc"), ArgumentError),
+        (lambda: X.norm("spectral"), ArgumentError),
         (lambda: Tensor(1.0).diff(), ShapeError),
         (lambda: Tensor.zeros(1, 1, 1).cov(), ShapeError),
     ],
@@ -123,3 +123,22 @@ def test_a_histogram_of_integers_counts_in_int64(dtype):
 def test_a_median_of_all_elements_keeps_its_axes(name, shape):
     got = getattr(Tensor.ones(*shape), name)(keepdim=True)
     assert got.shape == (1,) * len(shape)
+
+
+def test_nuclear_norm():
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((2, 4, 3))
+    expected = [np.linalg.norm(each, "nuc") for each in x]
+    np.testing.assert_allclose(Tensor(x).norm("nuc", dim=(1, 2)).numpy(), expected, rtol=1e-9)
+    assert Tensor(x).norm("nuc", dim=(1, 2), keepdim=True).shape == (2, 1, 1)
+    moved = Tensor(x.transpose(1, 0, 2)).norm("nuc", dim=(0, 2), keepdim=True)
+    assert moved.shape == (1, 2, 1)
+    np.testing.assert_allclose(moved.numpy().ravel(), expected, rtol=1e-9)
+    np.testing.assert_allclose(Tensor(x[0]).norm("nuc").item(), expected[0], rtol=1e-9)
+    with pytest.raises(ShapeError):
+        Tensor(x).norm("nuc")
+
+
+def test_nanmean_along_a_dim():
+    x = Tensor([[1.0, float("nan")], [2.0, 4.0]])
+    assert x.nanmean(dim=1).tolist() == x.nanmean(axis=1).tolist() == [1.0, 3.0]

@@ -304,8 +304,10 @@ def tensordot(self: TensorT, other: ArrayLike, dims: int | Sequence[Any] = 2) ->
 
 
 @in_floats
-def cdist(self: TensorT, x2: ArrayLike, p: float = 2.0) -> TensorT:
+def cdist(self: TensorT, x2: ArrayLike, p: float = 2.0, compute_mode: str | None = None) -> TensorT:
     """The distance of every row of self (..., n, d) to every row of x2 (..., m, d).
+
+    :param compute_mode: accepted, without effect: no product of matrices is used.
 
     >>> Tensor([[0.0, 0.0]]).cdist(Tensor([[3.0, 4.0], [0.0, 1.0]])).tolist()
     [[5.0, 1.0]]
