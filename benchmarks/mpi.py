@@ -1,11 +1,15 @@
 """Collectives and training steps over ranks, beside mpi4py and PyTorch in the same run.
 
-    mpirun -n 2 python benchmarks/mpi.py [--repeat 10] [--models gpt2 resnet18]
+    mpirun -n 2 python benchmarks/mpi.py [--repeat 10] [--models gpt2 resnet18] [--only TABLE]
 
 Each figure is the shortest of some repetitions on rank 0. Every rank computes with one thread. A
 step is forward, backward and SGD on one batch. It runs in one process while the other ranks sleep,
 on all ranks with the same batch in parts (strong scaling), and with a whole batch on each (weak
 scaling). PyTorch runs the same models by DistributedDataParallel with gloo, where it is installed.
+
+The last table says where the time of a step on all ranks goes: a step on a part of the batch in one
+process while the others sleep, the same in all processes at once without an exchange, and the step
+with exchanges. These are awaited at once, or go on while kernels run; both steps take turns.
 
 Batch normalisation of weft uses the whole batch, as in one process: it exchanges values in each
 layer. That of DistributedDataParallel uses the part of its rank.
@@ -13,8 +17,10 @@ layer. That of DistributedDataParallel uses the part of its rank.
 
 import argparse
 import os
+import statistics
 import tempfile
 import time
+from contextlib import contextmanager
 
 os.environ.setdefault("WEFT_CPU_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -25,6 +31,7 @@ from mpi4py import MPI
 import weft
 from weft import Device, Tensor, jit, nn
 from weft.nn import parallel
+from weft_mpi.exchange import Exchange
 
 try:
     import torch
@@ -217,33 +224,126 @@ def steps(name, mesh, repeat):
         yield "PyTorch", one, *scaled
 
 
+# ---- where the time of a step goes ---------------------------------------------------------------
+
+
+@contextmanager
+def awaited_at_once():
+    """Make steps whose exchanges end before the next kernel starts."""
+    original = Exchange.starter
+    Exchange.starter = lambda self, handles, overlaps=True: original(self, handles, False)
+    try:
+        yield
+    finally:
+        Exchange.starter = original
+
+
+def in_turns(calls, repeat):
+    """The times of calls that all ranks make together, one after the other, by call."""
+    times = [[] for _ in calls]
+    for _ in range(repeat):
+        for call, found in zip(calls, times):
+            WORLD.Barrier()
+            started = time.perf_counter()
+            call()
+            found.append(time.perf_counter() - started)
+    return times
+
+
+def parts_of_a_step(name, mesh, repeat):
+    """Seconds of a part of the batch: in one process alone, and on all ranks at once; then all the
+    times of a step with exchanges that are awaited at once, and that overlap."""
+    make, shape = MODELS[name]
+    part = (shape[0] // WORLD.size, *shape[1:])
+    one = alone(lambda: weft_step(make, part), repeat)
+    together = fastest(weft_step(make, part), repeat)
+    with awaited_at_once():
+        waiting = weft_step(make, shape, mesh)
+        for _ in range(4):
+            waiting()
+    overlapping = weft_step(make, shape, mesh)
+    for _ in range(4):
+        overlapping()
+    return one, together, *in_turns((waiting, overlapping), 2 * repeat)
+
+
 def main():
     """Print all lines on rank 0."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--repeat", type=int, default=10)
     parser.add_argument("--models", nargs="*", default=list(MODELS), choices=list(MODELS))
+    parser.add_argument("--only", choices=("all-reduces", "steps", "parts"))
     asked = parser.parse_args()
     mesh = Device.mesh(("data", WORLD.size)) if Device["MPI"] else None
-    say = print if WORLD.rank == 0 else lambda *_, **__: None
     peer = f"PyTorch {torch.__version__}" if torch else "without PyTorch"
-    load = "unknown" if not hasattr(os, "getloadavg") else f"{os.getloadavg()[0]:.1f}"
-    say(f"{WORLD.size} ranks, {MPI.get_vendor()[0]}, {peer}, weft {weft.__version__}, "
-        f"load average {load} on {os.cpu_count()} processors")  # fmt: skip
-    say("| all-reduce | weft us | mpi4py us | mpi4py, persistent us |\n" + "|---" * 4 + "|")
-    for nbytes, *times in all_reduces(mesh, 4 * asked.repeat):
-        say(f"| {nbytes} bytes | " + " | ".join(f"{each * 1e6:.1f}" for each in times) + " |")
+    say(f"{WORLD.size} ranks, {MPI.get_vendor()[0]}, {peer}, weft {weft.__version__}, {load()}")
+    if asked.only in (None, "all-reduces"):
+        print_all_reduces(mesh, 4 * asked.repeat)
+    if asked.only in (None, "steps"):
+        print_steps(asked.models, mesh, asked.repeat)
+    if asked.only in (None, "parts"):
+        print_parts(asked.models, mesh, asked.repeat)
+
+
+def say(line):
+    """Print a line on rank 0."""
+    if WORLD.rank == 0:
+        print(line, flush=True)
+
+
+def load():
+    """How busy the machine is."""
+    average = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+    return f"load average {average} on {os.cpu_count()} processors"
+
+
+def row(*cells):
+    """A line of a table: texts, and numbers with the decimals that follow from their size."""
+    texts = (
+        each if isinstance(each, str) else f"{each:.{1 if each >= 10 else 2}f}" for each in cells
+    )
+    return "| " + " | ".join(texts) + " |"
+
+
+def print_all_reduces(mesh, repeat):
+    """The table of all-reduces."""
+    say(
+        row("all-reduce", "weft us", "mpi4py us", "mpi4py, persistent us") + "\n" + "|---" * 4 + "|"
+    )
+    for nbytes, *times in all_reduces(mesh, repeat):
+        say(row(f"{nbytes} bytes", *[each * 1e6 for each in times]))
+
+
+def print_steps(models, mesh, repeat):
+    """The table of training steps, beside PyTorch."""
     if torch is not None:
         join_gloo()
-    say("\n| step | one process ms | same batch on all ms | speed-up | a batch on each ms "
-        "| efficiency |\n" + "|---" * 6 + "|")  # fmt: skip
-    for name in asked.models:
-        for library, one, strong, weak in steps(name, mesh, asked.repeat):
+    heads = ("step", "one process ms", "same batch on all ms", "speed-up", "a batch on each ms",
+             "efficiency")  # fmt: skip
+    say("\n" + row(*heads) + "\n" + "|---" * len(heads) + "|")
+    for name in models:
+        for library, one, strong, weak in steps(name, mesh, repeat):
             if one is not None:
-                say(f"| {name}, {library} | {one * 1e3:.1f} | {strong * 1e3:.1f} | "
-                    f"{one / strong:.2f} | {weak * 1e3:.1f} | {one / weak:.2f} |",
-                    flush=True)  # fmt: skip
+                cells = (one * 1e3, strong * 1e3, one / strong, weak * 1e3, one / weak)
+                say(row(f"{name}, {library}", *cells))
     if torch is not None:
         torch.distributed.destroy_process_group()
+
+
+def print_parts(models, mesh, repeat):
+    """The table of the parts of a step."""
+    heads = ("step", "part of the batch, one process ms", "in all processes ms",
+             "exchanges awaited at once ms: shortest", "median", "overlapping ms: shortest",
+             "median", "median of the ratios", "load")  # fmt: skip
+    say("\n" + row(*heads) + "\n" + "|---" * len(heads) + "|")
+    for name in models:
+        one, together, waiting, overlapping = parts_of_a_step(name, mesh, repeat)
+        if one is not None:
+            times = (
+                f(each) * 1e3 for each in (waiting, overlapping) for f in (min, statistics.median)
+            )
+            ratio = statistics.median(a / b for a, b in zip(waiting, overlapping))
+            say(row(name, one * 1e3, together * 1e3, *times, ratio, load()))
 
 
 if __name__ == "__main__":
