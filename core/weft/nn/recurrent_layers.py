@@ -13,6 +13,7 @@ from weft.nn.module import Module
 from weft.nn.parameter import parameter
 from weft.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
 from weft.nn.training_mode import dropped
+from weft.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 from weft.tensor import Tensor
 
 _MOST_LAYERS = 1 << 12  # more are a mistake, which had better not fill the memory first
@@ -23,9 +24,9 @@ class _Recurrent(Module):
 
     Weights are named as a cell's, with _l0, _l1 ... behind them, and _reverse for the second
     direction. Input (length, batch, input_size), with `batch_first` (batch, length, input_size), or
-    without the batch. Each layer but the first reads what the one before it gave, to which dropout
-    is applied in training; the second direction reads from the end, and their outputs are side
-    by side.
+    without the batch; or a PackedSequence, for which the output is one too. Each layer but the
+    first reads what the one before it gave, to which dropout is applied in training; the second
+    direction reads from the end, and their outputs are side by side.
     """
 
     cell: type[LSTMCell] | type[GRUCell] | type[RNNCell]
@@ -98,8 +99,13 @@ class _Recurrent(Module):
         ]
         return ", ".join([*parts, "bidirectional=True"] if self.bidirectional else parts)
 
-    def _run(self, x: Tensor, state: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
-        """(output, last states), each state (layers * directions, batch, hidden)."""
+    def _run(
+        self, x: Any, state: list[Tensor], lengths: Tensor | None = None
+    ) -> tuple[Any, list[Tensor]]:
+        """(output, last states), each state (layers * directions, batch, hidden). lengths: of the
+        sequences, where they are padded."""
+        if isinstance(x, PackedSequence):
+            return self._run_packed(x, state)
         x = tensor_for(self, x)
         if x.ndim not in (2, 3) or x.shape[-1] != self.input_size:
             raise ShapeError(
@@ -125,12 +131,27 @@ class _Recurrent(Module):
             gave = []
             for way in range(self._directions):
                 number = layer * self._directions + way
-                outputs, end = self._led(suffixes[number], steps, starts[number], bool(way))
+                start = starts[number]
+                outputs, end = self._led(suffixes[number], steps, start, bool(way), lengths)
                 gave.append(outputs)
                 ends.append(end)
             steps = gave[0].cat(*gave[1:], dim=-1)
         output = steps.transpose(0, 1) if self.batch_first else steps
         return output, [each[0].stack(*each[1:]) for each in zip(*ends, strict=True)]
+
+    def _run_packed(
+        self, packed: PackedSequence, state: list[Tensor]
+    ) -> tuple[PackedSequence, list[Tensor]]:
+        """As `_run`, of packed sequences."""
+        order, inverse = packed.sorted_indices, packed.unsorted_indices
+        x, lengths = pad_packed_sequence(packed._replace(unsorted_indices=None), self.batch_first)
+        if order is not None:
+            state = [each[:, order] for each in state]
+        output, last = self._run(x, state, lengths.to(x.device))
+        data = pack_padded_sequence(output, lengths, self.batch_first).data
+        if inverse is not None:
+            last = [each[:, inverse] for each in last]
+        return packed._replace(data=data), last
 
     def _starts(self, steps: Tensor, state: list[Tensor], count: int) -> list[list[Tensor]]:
         """The state in which each layer and direction begins."""
@@ -149,9 +170,11 @@ class _Recurrent(Module):
         return [[each[number] for each in state] for number in range(count)]
 
     def _led(
-        self, suffix: str, steps: Tensor, state: list[Tensor], backwards: bool
-    ) -> tuple[Tensor, list[Tensor]]:
-        """One cell over all steps: (length, batch, hidden) and its last states."""
+        self, suffix: str, steps: Tensor, state: list[Tensor], backwards: bool,
+        lengths: Tensor | None,
+    ) -> tuple[Tensor, list[Tensor]]:  # fmt: skip
+        """One cell over all steps: (length, batch, hidden) and its last states, which do not change
+        behind the length of a sequence."""
         cell = self._cell(suffix)
         given = cell.of_input(steps)  # of all steps in one product
         outputs = []
@@ -159,7 +182,10 @@ class _Recurrent(Module):
             # In memory of its own each step is the same kernels, which are built once.
             one = given[place].contiguous()
             moved = cell.moved(one, tuple(state) if self.states > 1 else state[0])
-            state = list(moved) if self.states > 1 else [moved]
+            before, state = state, list(moved) if self.states > 1 else [moved]
+            if lengths is not None:
+                inside = (lengths > place).unsqueeze(1)
+                state = [inside.where(new, old) for new, old in zip(state, before, strict=True)]
             outputs.append(state[0].contiguous_backward())
         if not outputs:
             raise ShapeError(
@@ -234,8 +260,8 @@ class LSTM(_Recurrent):
         return made
 
     def forward(
-        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
-    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        self, input: Tensor | PackedSequence, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Any, tuple[Tensor, Tensor]]:
         """(output, (h, c)). See the class."""
         if hx is not None and (not isinstance(hx, tuple | list) or len(hx) != 2):
             raise ArgumentError(
@@ -262,7 +288,9 @@ class GRU(_Recurrent):
 
     cell, states = GRUCell, 1
 
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, input: Tensor | PackedSequence, hx: Tensor | None = None
+    ) -> tuple[Any, Tensor]:
         """(output, h). See the class."""
         output, (last,) = self._run(input, [] if hx is None else [hx])
         return output, last
@@ -306,7 +334,9 @@ class RNN(_Recurrent):
         vars(made)["nonlinearity"] = self.nonlinearity
         return made
 
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, input: Tensor | PackedSequence, hx: Tensor | None = None
+    ) -> tuple[Any, Tensor]:
         """(output, h). See the class."""
         output, (last,) = self._run(input, [] if hx is None else [hx])
         return output, last

@@ -91,22 +91,7 @@ INITIALISERS: dict[str, str] = {
 UTILITIES: dict[str, str] = {
     "clip_grad_norm": "nn.utils.clip_grad_norm_",
     "clip_grad": "nn.utils.clip_grad_norm_, nn.utils.clip_grad_value_",
-    "clip_grads_with_norm_": "nn.utils.clip_grad_norm_",
-    "get_total_norm": "weft.cat([g.flatten() for g in grads]).norm()",
-    "convert_parameters": "nn.utils.parameters_to_vector",
-    "rnn": "x.pad(...) to one length, and weft.stack",
-    "skip_init": "the class itself: values are drawn when they are read",
-    "stateless": "a module of tensors that are assigned: layer.weight = value",
-    **dict.fromkeys(
-        ("weight_norm", "remove_weight_norm", "spectral_norm", "remove_spectral_norm",
-         "parametrize", "parametrizations", "prune"),
-        "nn.functional.linear(x, g * v / v.norm(dim=1, keepdim=True)): computed in forward",
-    ),
-    **dict.fromkeys(
-        ("fusion", "fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval",
-         "fuse_linear_bn_weights"),
-        "weft.jit(module): elementwise operations are fused with what they read",
-    ),
+    "prune": "nn.utils.parametrize, with a module that multiplies by a mask",
     **dict.fromkeys(
         ("convert_conv2d_weight_memory_format", "convert_conv3d_weight_memory_format",
          "memory_format"),

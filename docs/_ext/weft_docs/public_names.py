@@ -27,7 +27,9 @@ from weft_docs.docstrings import inline, restructured
 DOCS = Path(__file__).resolve().parents[2]
 # An object that several modules export is documented in the first of these.
 MODULES = (
-    "weft", "weft.nn", "weft.nn.functional", "weft.nn.init", "weft.nn.utils", "weft.nn.state",
+    "weft", "weft.nn", "weft.nn.functional", "weft.nn.init", "weft.nn.utils",
+    "weft.nn.utils.parametrize", "weft.nn.utils.parametrizations", "weft.nn.utils.rnn",
+    "weft.nn.utils.stateless", "weft.nn.state",
     "weft.nn.optim", "weft.nn.optim.lr_scheduler", "weft.nn.optim.swa_utils", "weft.nn.datasets",
     "weft.data", "weft.amp", "weft.autograd", "weft.io", "weft.linalg", "weft.special", "weft.fft",
     "weft.uop", weft.WeftError.__module__, "weft.plugin", "weft.array_api",

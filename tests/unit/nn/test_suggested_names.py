@@ -62,7 +62,7 @@ def test_suggested_names_exist(table: str) -> None:
         (nn.functional, "sofmax", "weft.nn.functional.softmax"), (optim, "SparseAdam", "Adam"),
         (optim, "Admw", "weft.optim.AdamW"), (lr_scheduler, "EPOCH_DEPRECATION_WARNING", "step()"),
         (lr_scheduler, "StepLr", "weft.optim.lr_scheduler.StepLR"),
-        (nn.utils, "clip_grad_norm", "clip_grad_norm_"), (nn.utils, "weight_norm", "linear"),
+        (nn.utils, "clip_grad_norm", "clip_grad_norm_"), (nn.utils, "prune", "parametrize"),
         (nn.init, "kaiming_unifrom_", "weft.nn.init.kaiming_uniform_"),
         (nn.Linear(1, 1), "get_parameter", "named_parameters"),
         (nn.Linear(1, 1), "wieght", "Linear.weight"),

@@ -14,13 +14,20 @@ from weft.tensor import Tensor
 
 
 def clip_grad_norm_(
-    params: Iterable[Tensor], max_norm: float, norm_type: float = 2.0, eps: float = 1e-6
+    params: Iterable[Tensor] | Tensor,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+    *,
+    eps: float = 1e-6,
 ) -> Tensor:
     """Scale all gradients so that their common norm is at most `max_norm`; gives the norm before.
 
     norm_type: 1, 2, any positive power, or infinity. The scale is max_norm / (norm + eps), at most
-    1. Nothing is computed until a gradient or the norm is read. Raises GradientError where no
-    parameter has a gradient, ArgumentError for bounds that are none.
+    1. error_if_nonfinite: read the norm, and raise GradientError for NaN and infinity. Nothing is
+    computed until a gradient or the norm is read otherwise. `foreach` has no effect. Raises
+    GradientError where no parameter has a gradient, ArgumentError for bounds that are none.
 
     >>> w = Tensor([3.0, 4.0], requires_grad=True)
     >>> _ = (w * w * 0.5).sum().backward()
@@ -30,15 +37,35 @@ def clip_grad_norm_(
     [0.6, 0.8]
     """
     _check(max_norm, "max_norm")
+    ready = _with_gradients(params, "clip_grad_norm_")
+    gradients = [each.grad.detach() for each in ready]  # type: ignore[union-attr]
+    total = get_total_norm(gradients, norm_type, error_if_nonfinite)
+    _scale(ready, max_norm, total, eps)
+    return total
+
+
+def get_total_norm(
+    tensors: Iterable[Tensor] | Tensor,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """The norm of all elements of all tensors. See `clip_grad_norm_`.
+
+    >>> nn.utils.get_total_norm([Tensor([3.0]), Tensor([[0.0, 4.0]])]).item()
+    5.0
+    """
     if not real(norm_type, "norm_type") > 0:
         raise ArgumentError(
             "a norm has a positive power",
             asked=f"clip_grad_norm_(norm_type={norm_type})",
             try_="2 for the length, 1 for the sum, math.inf for the largest",
         )
-    ready = _with_gradients(params, "clip_grad_norm_")
-    dtype = least_upper_dtype(dtypes.float32, *(each.dtype for each in ready))
-    sizes = [each.grad.detach().cast(dtype).abs() for each in ready]  # type: ignore[union-attr]
+    given = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    if not given:
+        return Tensor(0.0)
+    dtype = least_upper_dtype(dtypes.float32, *(each.dtype for each in given))
+    sizes = [each.cast(dtype).abs() for each in given]
     if math.isinf(norm_type):
         total = _joined([size.max() for size in sizes]).max()
     elif norm_type == 2.0:
@@ -46,14 +73,44 @@ def clip_grad_norm_(
     else:
         powers = [(size**norm_type).sum() for size in sizes]
         total = _joined(powers).sum() ** (1.0 / norm_type)
-    scale = (max_norm / (total + eps)).clamp(max_=1.0)
-    for each in ready:
-        there = scale.to(each.grad.device)  # type: ignore[union-attr]
-        each.grad = (each.grad * there).cast(each.grad.dtype)  # type: ignore[union-attr]
+    if error_if_nonfinite and not math.isfinite(total.item()):
+        raise GradientError(
+            "the norm is not finite",
+            asked=f"the norm of {len(given)} tensors",
+            because=f"it is {total.item()}",
+            try_="error_if_nonfinite=False to scale by it",
+        )
     return total
 
 
-def clip_grad_value_(params: Iterable[Tensor], clip_value: float) -> None:
+def clip_grads_with_norm_(
+    parameters: Iterable[Tensor] | Tensor,
+    max_norm: float,
+    total_norm: Tensor,
+    foreach: bool | None = None,
+) -> None:
+    """Scale all gradients by max_norm / (total_norm + 1e-6), at most 1: for a norm that is known.
+
+    >>> w = Tensor([3.0, 4.0], requires_grad=True)
+    >>> _ = (w * w * 0.5).sum().backward()
+    >>> nn.utils.clip_grads_with_norm_([w], 1.0, Tensor(5.0))
+    >>> w.grad.tolist()
+    [0.6, 0.8]
+    """
+    _check(max_norm, "max_norm")
+    _scale(_with_gradients(parameters, "clip_grads_with_norm_"), max_norm, total_norm, 1e-6)
+
+
+def _scale(ready: list[Tensor], max_norm: float, total: Tensor, eps: float) -> None:
+    scale = (max_norm / (total + eps)).clamp(max_=1.0)
+    for each in ready:
+        gradient: Tensor = each.grad  # type: ignore[assignment]
+        each.grad = (gradient * scale.to(gradient.device)).cast(gradient.dtype)
+
+
+def clip_grad_value_(
+    params: Iterable[Tensor] | Tensor, clip_value: float, foreach: bool | None = None
+) -> None:
     """Bound every element of every gradient to [-clip_value, clip_value]. See clip_grad_norm_.
 
     >>> w = Tensor([3.0, -0.5], requires_grad=True)

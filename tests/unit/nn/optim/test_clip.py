@@ -7,7 +7,7 @@ import pytest
 
 from weft import Tensor, dtypes
 from weft.base.errors import ArgumentError, GradientError
-from weft.nn.optim import clip_grad_norm_, clip_grad_value_
+from weft.nn.optim import clip, clip_grad_norm_, clip_grad_value_
 
 
 def parameters(dtype=dtypes.float32):
@@ -51,3 +51,15 @@ def test_invalid_clipping():
             call()
     with pytest.raises(GradientError, match="no parameter has a gradient"):
         clip_grad_norm_([Tensor([1.0])], 1)
+
+
+def test_norms_that_are_known_and_norms_that_are_not_finite() -> None:
+    w = Tensor([3.0, 4.0], requires_grad=True)
+    w.grad = Tensor([3.0, 4.0])
+    total = clip.get_total_norm([w.grad])
+    clip.clip_grads_with_norm_(w, 1.0, total)
+    np.testing.assert_allclose(w.grad.numpy(), [0.6, 0.8], rtol=1e-5)
+    assert clip.get_total_norm([]).item() == 0.0
+    w.grad = Tensor([math.inf, 1.0])
+    with pytest.raises(GradientError, match="not finite"):
+        clip.clip_grad_norm_(w, 1.0, error_if_nonfinite=True)

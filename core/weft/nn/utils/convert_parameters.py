@@ -1,22 +1,11 @@
-"""Gradients within bounds, and parameters as one vector: PyTorch's `nn.utils`."""
+"""Parameters as one vector, and back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NoReturn
 
 from weft.base.errors import ShapeError
-from weft.nn.input_checks import missing_name
-from weft.nn.optim.clip import clip_grad_norm_, clip_grad_value_
-from weft.nn.suggested_names import UTILITIES
 from weft.tensor import Tensor
-
-__all__ = [
-    "clip_grad_norm_",
-    "clip_grad_value_",
-    "parameters_to_vector",
-    "vector_to_parameters",
-]
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
@@ -54,9 +43,3 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     Tensor.realize(*values)
     for each, value in zip(given, values, strict=True):
         each.replace(value)
-
-
-if not TYPE_CHECKING:  # a checker reports a name that is not there
-
-    def __getattr__(name: str) -> NoReturn:
-        raise missing_name("weft.nn.utils", name, __all__, UTILITIES)
