@@ -364,6 +364,27 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     return _filled(tensor, same)
 
 
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01) -> Tensor:
+    """Fill a matrix with normal draws, and with zeros at the share `sparsity` of the rows of each
+    column, which are drawn (Martens, 2010). Gives the tensor.
+
+    :raises ArgumentError: for other than two axes, and for a share that is none.
+
+    >>> (nn.init.sparse_(Tensor.zeros(10, 3), 0.25) == 0).sum(0).tolist()
+    [3, 3, 3]
+    """
+    shape, share = _shape(tensor), real(sparsity, "sparsity")
+    if len(shape) != 2 or not 0 <= share <= 1:
+        raise ArgumentError(
+            "only a share of the rows of a matrix can be zero",
+            asked=f"sparse_({sparsity=}) of shape {shape}",
+            because="a matrix has two axes, and a share is from 0 to 1",
+        )
+    ranks = Tensor.rand(*shape).contiguous().argsort(0).argsort(0)
+    zeros = math.ceil(share * shape[0])
+    return _filled(tensor, (ranks < zeros).where(0.0, Tensor.normal(*shape, std=real(std, "std"))))
+
+
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
     """Fill with draws that are uniform on [-b, b), b = gain * sqrt(6 / (fan-in + fan-out)).
 

@@ -16,8 +16,7 @@ LAYERS: dict[str, str] = {
     "RMSNorm2d": "nn.RMSNorm",
     "CrossMapLRN2d": "nn.LocalResponseNorm",
     "NLLLoss2d": "nn.NLLLoss",
-    **dict.fromkeys(("LinearCrossEntropyLoss", "LinearCrossEntropyOptions"),
-                    "nn.Linear and nn.CrossEntropyLoss"),
+    "LinearCrossEntropyOptions": "nn.LinearCrossEntropyLoss(...) without options",
     "RNNBase": "nn.RNN, nn.LSTM, nn.GRU",
     "RNNCellBase": "nn.RNNCell, nn.LSTMCell, nn.GRUCell",
     "Container": "nn.Module",
@@ -46,7 +45,6 @@ FUNCTIONS: dict[str, str] = {
     **{f"adaptive_max_pool{n}d_with_indices": f"adaptive_max_pool{n}d(x, size, True)"
        for n in (1, 2, 3)},
     "native_channel_shuffle": "channel_shuffle(x, groups)",
-    "linear_cross_entropy": "cross_entropy(linear(x, weight), y)",
     **dict.fromkeys(("grouped_mm", "scaled_mm", "scaled_grouped_mm"), "x @ y"),
     "conv_tbc": "conv1d(x.permute(1, 2, 0), weight)",
     "grad": "weft.autograd.grad(y, x), or y.gradient(x)",
@@ -79,7 +77,7 @@ OF_OPTIMISERS: dict[str, str] = {
 """Of an optimiser."""
 
 INITIALISERS: dict[str, str] = {
-    **dict.fromkeys(("sparse_", "sparse"), "init.normal_, and x.assign(x * mask)"),
+    "sparse": "init.sparse_",
     "xavier_uniform": "init.glorot_uniform(*shape), or init.xavier_uniform_(tensor)",
     "xavier_normal": "init.glorot_normal(*shape), or init.xavier_normal_(tensor)",
     "glorot_uniform_": "init.xavier_uniform_(tensor)",

@@ -191,3 +191,12 @@ def test_sizes_beyond_all_floats_have_no_spread() -> None:
 def test_a_mode_is_a_text() -> None:
     with pytest.raises(ArgumentError, match="forwards or backwards"):
         init.kaiming_uniform(2, 3, mode=np.array([1.0, 2.0]))
+
+
+def test_sparse_columns_have_as_many_zeros() -> None:
+    x = init.sparse_(Tensor.zeros(9, 50), 0.3, std=2.0).numpy()
+    assert ((x == 0).sum(0) == 3).all() and 1.5 < x[x != 0].std() < 2.5
+    assert len({tuple(column) for column in (x == 0).T.tolist()}) > 10
+    for sparsity, shape in ((1.5, (2, 2)), (0.5, (2,))):
+        with pytest.raises(ArgumentError, match="share"):
+            init.sparse_(Tensor.zeros(*shape), sparsity)

@@ -15,8 +15,8 @@ from weft.tensor.ops.neural_network.losses import reduced as reduced_tensor
 __all__ = [
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_embedding_loss",
     "cross_entropy", "gaussian_nll_loss", "hinge_embedding_loss", "huber_loss", "kl_div",
-    "l1_loss", "margin_ranking_loss", "mse_loss", "nll_loss", "poisson_nll_loss", "smooth_l1_loss",
-    "soft_margin_loss", "triplet_margin_loss",
+    "l1_loss", "linear_cross_entropy", "margin_ranking_loss", "mse_loss", "nll_loss",
+    "poisson_nll_loss", "smooth_l1_loss", "soft_margin_loss", "triplet_margin_loss",
 ]  # fmt: skip
 
 
@@ -75,6 +75,43 @@ def _soft_cross_entropy(
     if weight is not None:
         terms = terms * _along(weight, x, axis)
     return reduced(-terms.sum(axis), reduction)
+
+
+def linear_cross_entropy(
+    input: Tensor,
+    linear_weight: Tensor,
+    target: Tensor,
+    *,
+    linear_bias: Tensor | None = None,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+    options: None = None,
+) -> Tensor:
+    """`cross_entropy` of input @ linear_weight.T + linear_bias, whose other arguments are the same.
+
+    input (batch, features) or (features,), linear_weight (classes, ..., features).
+    :raises ArgumentError: for options, which say how PyTorch computes it.
+
+    >>> weight = Tensor([[1.0, 0.0], [0.0, 1.0]])
+    >>> nn.functional.linear_cross_entropy(Tensor([[2.0, 0.0]]), weight, Tensor([0])).item()
+    0.1269
+    """
+    x = tensor_of(input, "linear_cross_entropy")
+    if options is not None:
+        raise ArgumentError(
+            "there is one way to compute this loss",
+            asked=f"linear_cross_entropy(options={shown(options)})", try_="options=None",
+        )  # fmt: skip
+    classes = linear_weight.shape[:-1]
+    logits = x @ linear_weight.reshape(-1, linear_weight.shape[-1]).transpose(0, 1)
+    logits = logits if linear_bias is None else logits + linear_bias.reshape(-1)
+    return cross_entropy(
+        logits.reshape(*x.shape[:-1], *classes), target, weight, reduction=reduction,
+        ignore_index=-100 if ignore_index is None else ignore_index,
+        label_smoothing=label_smoothing,
+    )  # fmt: skip
 
 
 def nll_loss(

@@ -174,8 +174,8 @@ def test_every_function_is_compared_or_named_here() -> None:
     elsewhere = {
         "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "ctc_loss", "embedding",
         "embedding_bag", "fractional_max_pool2d", "fractional_max_pool3d",
-        "feature_alpha_dropout", "grid_sample", "gumbel_softmax", "multi_head_attention_forward",
-        "upsample",
+        "feature_alpha_dropout", "grid_sample", "gumbel_softmax", "linear_cross_entropy",
+        "multi_head_attention_forward", "upsample",
     }  # fmt: skip
     elsewhere |= set(of_in_place)
     assert set(F.__all__) - {name for name, _, _ in CASES} == elsewhere
