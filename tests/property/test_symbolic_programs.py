@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from helpers.example_counts import examples
@@ -118,6 +118,8 @@ def test_bound_and_known_lengths(program: list[Any], lengths: tuple[int, int]) -
 
 @settings(max_examples=EXAMPLES)
 @given(programs)
+@example([(0, 22, 0), (24, 22, 0)])  # windows of windows: Python tests that they fit
+@example([(29, 1, 2), (69, 1, 2), (29, 1, 2), (65, 1, 2)])  # local rows of a variable size
 def test_captured(program: list[Any]) -> None:
     step = jit(lambda x, y, n, m: run(program, x, y, n, m))
     with warnings.catch_warnings():
