@@ -14,15 +14,8 @@ from weft.base.arguments import index_of, is_deep, kind_of, shown
 from weft.base.errors import ArgumentError, IndexingError, ShapeError
 from weft.base.sequences import prod
 from weft.uop import Ops, UOp, sint
-from weft.uop.symbolic.sint import (
-    as_node,
-    fold,
-    high_of,
-    low_of,
-    resolve,
-    sprod,
-    unbind_sint,
-)
+from weft.uop.symbolic.quotient_bounds import least_value
+from weft.uop.symbolic.sint import as_node, fold, high_of, low_of, resolve, sprod, unbind_sint
 
 _INT = frozenset({int})
 Shape = tuple[sint, ...]
@@ -394,7 +387,9 @@ def shrink_arg(shape: Shape, window: Sequence[Any]) -> Pairs:
 def always_inside(start: sint, stop: sint, extent: sint) -> bool:
     """Whether [start, stop) is inside an axis for all values of the variables."""
     return (
-        low_of(start) >= 0 and high_of(fold(start - stop)) <= 0 and low_of(fold(extent - stop)) >= 0
+        low_of(start) >= 0
+        and high_of(fold(start - stop)) <= 0
+        and least_value(fold(extent - stop)) >= 0
     )
 
 

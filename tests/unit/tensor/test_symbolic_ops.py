@@ -92,6 +92,18 @@ CASES: dict[str, Callable[[Tensor, Any], Any]] = {
     "transposed convolution": lambda x, n: line(x, n).conv_transpose2d(Tensor(FILTERS), stride=2),
     "pooled": lambda x, n: line(x, n).reshape(1, 1, n, 1).max_pool2d((2, 1)),
     "pooled, overlapping": lambda x, n: line(x, n).reshape(1, 1, n, 1).avg_pool2d((3, 1), 1),
+    "pooled, rounded up": lambda x, n: [
+        line(x, n).reshape(1, 1, n, 1).max_pool2d((2, 1), ceil_mode=True),
+        line(x, n).reshape(1, 1, n, 1).avg_pool2d((3, 1), (2, 1), padding=(1, 0), ceil_mode=True),
+    ],
+    "pooled with places": lambda x, n: list(
+        line(x, n).reshape(1, 1, n, 1).max_pool2d((3, 1), (2, 1), return_indices=True)
+    ),
+    "added at places, filled up": lambda x, n: (
+        x[:n, 0]
+        .zeros_like()
+        .scatter_add(0, Tensor([1, 0, 3, 2, 4])[: n // 2], x[: n // 2, 1].pad(((1, 1),))[: n // 2])
+    ),
     "counted": lambda x, n: [Tensor.arange(n), Tensor.arange(n, 12), Tensor.arange(1, n * 3, n)],
     "counted by a variable": lambda x, n: Tensor.arange(0, 20, n),
     "in even steps": lambda x, n: [Tensor.linspace(0, 1, n), Tensor.linspace(0, n, 4)],

@@ -58,7 +58,8 @@ class _Widening:
             self.wide[node], self.narrow[node] = node.cast(dtypes.long), node
             return
         if op is Ops.RANGE and node.dtype is dtypes.int:
-            loop = UOp(op, dtypes.long, (self.index(src[0]),), node.arg)
+            # canonical: simplifying an address that contains the loop must not make another loop
+            loop = UOp(op, dtypes.long, (self.index(src[0]).simplify(),), node.arg)
             self.wide[node], self.narrow[node] = loop, loop.cast(dtypes.int)
             return
         if node.dtype is dtypes.int and self.is_index(node):

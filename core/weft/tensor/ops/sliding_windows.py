@@ -9,6 +9,7 @@ from weft.base.errors import ArgumentError
 from weft.base.intmath import ceildiv
 from weft.tensor.protocol import TensorBase, TensorT
 from weft.uop import UOp, sint
+from weft.uop.symbolic.quotient_bounds import least_value
 from weft.uop.symbolic.sint import fold
 
 
@@ -87,7 +88,8 @@ def windows_of_axis(self: TensorT, axis: int, size: int, step: int, dilation: in
     if dilation == 1 and size <= step:
         # windows do not overlap: rows of `step` elements, of which the first `size` are read
         whole = count * step
-        x = self.pad(only((0, whole - length))) if whole > length else self.shrink(only((0, whole)))
+        fits = least_value(fold(length - whole)) >= 0 or not whole > length
+        x = self.shrink(only((0, whole))) if fits else self.pad(only((0, whole - length)))
         x = split(x, count, step)
         x = x.shrink(tuple((0, size) if i == axis + 1 else None for i in range(rank + 1)))
         order = [i for i in range(rank + 1) if i != axis + 1]

@@ -16,6 +16,7 @@ from weft.device.capabilities import ComputeCaps, Target
 from weft.shape.tracker import ShapeTracker
 from weft.testing.reference.run import run_program
 from weft.uop import GroupOp, Ops, UOp
+from weft.uop.symbolic.sint import Variable, fold
 
 COMPUTE = ComputeCaps(vector_widths={dtypes.float: (4,)}, vector_bytes=16, wide_indices=True)
 WIDE = Target(COMPUTE, GroupOp.ALU, None, "py", "wide")
@@ -103,6 +104,15 @@ def test_gates_compare_wide_indices():
     x = np.arange(1, 6, dtype=np.float32)
     got = run(program_of(ast, WIDE), np.zeros(10, np.float32), x)
     np.testing.assert_array_equal(got, np.pad(x, (2, 3)))
+
+
+def test_extents_of_loops_are_canonical():
+    """An address that is simplified later has the same loops as the reduction."""
+    h, w = (fold(Variable(name, 2, 32) // 2) for name in "hw")
+    value = pointer(1, 256).view(ShapeTracker.from_shape((fold(h * w),))).load()
+    total = pointer(0, 1).view(ShapeTracker.from_shape((1,))).store(value.reduce(Ops.ADD, (0,)))
+    loops = [u for u in program_of(UOp.sink(total), WIDE).uops if u.op is Ops.RANGE]
+    assert loops and all(loop.src[0].simplify() is loop.src[0] for loop in loops)
 
 
 def test_lanes_outside_of_addresses_stay_narrow():

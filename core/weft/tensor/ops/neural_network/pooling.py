@@ -15,6 +15,9 @@ from weft.tensor.ops.neural_network.strided_windows import in_steps, windows_of_
 from weft.tensor.ops.sliding_windows import edges, kernel_of, per_axis, sliding_windows
 from weft.tensor.protocol import TensorBase, TensorT
 from weft.tensor.types import ArrayLike, Axes
+from weft.uop import sint
+from weft.uop.symbolic.quotient_bounds import least_value
+from weft.uop.symbolic.sint import fold, smax
 
 # ---- pooling to a size --------------------------------------------------------------------
 
@@ -75,7 +78,7 @@ def _adaptive_windows(self: TensorBase, axis: int, parts: int, rest: Any) -> tup
 
 def _pool_plan(
     self: TensorBase, kernel_size: Any, stride: Any, dilation: Any, padding: Any, ceil_mode: bool
-) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[tuple[int, int], ...]]:
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[tuple[sint, sint], ...]]:
     """Kernel, step, dilation, and padding with what `ceil_mode` adds after each axis."""
     kernel = kernel_of(kernel_size)
     axes = len(kernel)
@@ -99,10 +102,12 @@ def _pool_plan(
                 try_="a smaller kernel_size, or more padding",
             )
         if ceil_mode:
-            count = ceildiv(span, st) + 1
-            # the last window may not begin in the padding behind
-            count -= (count - 1) * st >= s + before
-            after += max((count - 1) * st - span, 0)
+            start = fold(ceildiv(span, st) * st)  # of the last window
+            is_outside = least_value(fold(s + before - 1 - start)) < 0 and start >= s + before
+            if is_outside:  # it may not begin in the padding behind
+                start = fold(start - st)
+            more = fold(start - span)
+            after = fold(after + (more if least_value(more) >= 0 else smax(more, 0)))
         pads.append((before, after))
     return kernel, step, apart, tuple(pads)
 
