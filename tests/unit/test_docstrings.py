@@ -33,7 +33,20 @@ from weft import (
     settings,
     special,
 )
-from weft.functions import defaults, defined, floating_point, integers, matrices, min_max
+from weft.functions import (
+    defaults,
+    defined,
+    elementwise,
+    floating_point,
+    integers,
+    integration,
+    matrices,
+    min_max,
+    pieces,
+    signals,
+    statistics,
+    windows,
+)
 from weft.nn import init, optim, state
 from weft.shape import ShapeTracker, View
 from weft.tensor.jit import Jit
@@ -63,6 +76,12 @@ MODULES = {
     "functions.integers": integers,
     "functions.floating_point": floating_point,
     "functions.matrices": matrices,
+    "functions.elementwise": elementwise,
+    "functions.integration": integration,
+    "functions.pieces": pieces,
+    "functions.signals": signals,
+    "functions.statistics": statistics,
+    "functions.windows": windows,
     "fft": fft,
     "func": func,
     "linalg": linalg,

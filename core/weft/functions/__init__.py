@@ -19,21 +19,33 @@ from weft.functions import (
     constants,
     defaults,
     defined,
+    elementwise,
     floating_point,
     integers,
+    integration,
     matrices,
     min_max,
+    pieces,
+    signals,
     special_functions,
+    statistics,
+    windows,
 )
 from weft.functions.complex_numbers import *
 from weft.functions.constants import *
 from weft.functions.defaults import *
 from weft.functions.defined import *
+from weft.functions.elementwise import *
 from weft.functions.floating_point import *
 from weft.functions.integers import *
+from weft.functions.integration import *
 from weft.functions.matrices import *
 from weft.functions.min_max import *
+from weft.functions.pieces import *
+from weft.functions.signals import *
 from weft.functions.special_functions import *
+from weft.functions.statistics import *
+from weft.functions.windows import *
 from weft.functions.wrappers import creation, of_method
 from weft.nn import functional
 from weft.tensor import Tensor
@@ -95,10 +107,16 @@ _others = [
     *constants.__all__,
     *defaults.__all__,
     *defined.__all__,
+    *elementwise.__all__,
     *floating_point.__all__,
     *integers.__all__,
+    *integration.__all__,
     *matrices.__all__,
     *min_max.__all__,
+    *pieces.__all__,
+    *signals.__all__,
     *special_functions.__all__,
+    *statistics.__all__,
+    *windows.__all__,
 ]
 __all__ = sorted([*FUNCTIONS, *_others])  # pyright: ignore[reportUnsupportedDunderAll]

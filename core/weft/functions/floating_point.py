@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from weft.autograd import RECOMPUTE
 from weft.base.arguments import no_tensor
 from weft.base.dtype import dtypes
 from weft.base.promotion import least_upper_float
 from weft.tensor import Tensor
-from weft.tensor.ops.transcendental import value_with_derivative
 
 __all__ = ["frexp", "ldexp", "nextafter"]
 
@@ -45,16 +43,17 @@ def frexp(input: Tensor) -> FrexpResult:
     kind, bits, largest = _FORMATS[x.dtype]
     is_small = x.abs() < dtypes.finfo(x.dtype).smallest_normal
     scaled = is_small.where(x * 2.0 ** (bits + 1), x)
-    word = scaled.bitcast(kind)
-    exponent = (word >> bits) & largest
+    exponent = (scaled.detach().bitcast(kind) >> bits) & largest
     is_plain = (x != 0) & (exponent != largest)
-    middle = (largest >> 1) - 1
-    kept = (word & ~(largest << bits)) | (middle << bits)
-    value = is_plain.where(kept.bitcast(x.dtype), x.detach())
-    exponent = exponent.cast(dtypes.int32) - middle - is_small.where(bits + 1, 0)
+    bias = largest >> 1
+    exponent = exponent.cast(dtypes.int32) - (bias - 1) - is_small.where(bits + 1, 0)
     exponent = is_plain.where(exponent, 0).cast(dtypes.int32)
-    scale = (-exponent).cast(x.dtype).exp2()
-    mantissa = value_with_derivative(value, x * scale, RECOMPUTE)
+    # in two steps: one power of two may have no float
+    half = exponent >> 1
+    scales = [
+        ((bias - each).cast(kind) << bits).bitcast(x.dtype) for each in (half, exponent - half)
+    ]
+    mantissa = x * scales[0] * scales[1]
     return FrexpResult(mantissa.cast(own), exponent)
 
 
