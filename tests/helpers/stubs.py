@@ -225,11 +225,17 @@ from weft.functions.complex_numbers import *
 from weft.functions.constants import *
 from weft.functions.defaults import *
 from weft.functions.defined import *
+from weft.functions.elementwise import *
 from weft.functions.floating_point import *
 from weft.functions.integers import *
+from weft.functions.integration import *
 from weft.functions.matrices import *
 from weft.functions.min_max import *
+from weft.functions.pieces import *
+from weft.functions.signals import *
 from weft.functions.special_functions import *
+from weft.functions.statistics import *
+from weft.functions.windows import *
 from weft.nn import functional
 from weft.tensor import Tensor
 
