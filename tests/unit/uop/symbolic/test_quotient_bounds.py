@@ -25,14 +25,17 @@ EXACT = {
     "rest of a sum": N + 3 - (N + 3) // 4 * 4,
     "behind windows": behind(N + 2, 3, 2),
     "behind windows of windows": behind(windows(N + 2, 3, 2) + 2, 3, 2),
-    "two variables": N - N // 2 * 2 + M - M // 3 * 3,
+    "windows of a quotient": behind(windows(windows(N, 3, 2), 2, 2) + 2, 3, 2),
+    "a rest that shrinks": N // 2 * 2 - N - N // 3,
+    "quotients of several divisors": N - N // 2 - N // 3,
+    "a negative numerator": N + (N - 5) // 2 - N // 2 * 3,
 }
 OTHERS = {
     "no quotient": N - 5,
     "a product": N * M - N // 2,
-    "quotients of several divisors": N - N // 2 - N // 3,
+    "two variables": N - N // 2 * 2 + M - M // 3 * 3,
+    "many values": N - N // 31 // 33 * 5 - N // 2,
     "a variable as divisor": N - N // M * M,
-    "a negative numerator": N + (N - 5) // 2,
 }
 
 
