@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from weft.base.arguments import shown
 from weft.base.errors import ArgumentError
@@ -116,7 +116,7 @@ class ChainedScheduler(_Combined):
 
     def step(self, epoch: float | None = None) -> None:
         for each in self.schedulers:
-            each.last_epoch = each.last_epoch + 1 if epoch is None else epoch  # type: ignore[assignment]
+            each.last_epoch = each.last_epoch + 1 if epoch is None else cast("int", epoch)
         super().step(epoch)
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:

@@ -134,17 +134,17 @@ class LBFGS(Optimizer):
     def _turned(self, point: Point) -> Tensor:
         """The next direction; the differences to the point before enter the history."""
         self.iterations += 1
-        if self.direction is None or self.previous is None:
-            self.direction = (-point.gradient).realize()
-        else:
+        direction = -point.gradient
+        if self.direction is not None and self.previous is not None:
             change = point.gradient - self.previous
             moved = self.direction * self.length
             curvature = (change * moved).sum()
             if float(curvature.item()) > _LEAST_CURVATURE:
                 self._remember(change, moved, curvature)
-            self.direction = self._times_inverse(-point.gradient).realize()
+            direction = self._times_inverse(direction)
         self.previous, self.previous_loss = point.gradient, point.value
-        return self.direction
+        self.direction = direction = direction.realize()
+        return direction
 
     def _remember(self, change: Tensor, moved: Tensor, curvature: Tensor) -> None:
         new = [change, moved, 1.0 / curvature, curvature / (change * change).sum()]

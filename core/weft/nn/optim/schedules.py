@@ -13,7 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from typing import Any
+from typing import Any, cast
 
 from weft.base.arguments import kind_of, real, shown, whole
 from weft.base.errors import ArgumentError, WrongKind
@@ -89,7 +89,7 @@ class LRSchedule:
 
     def step(self, epoch: float | None = None) -> None:
         """One step further, or to the step `epoch`."""
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch  # type: ignore[assignment]
+        self.last_epoch = self.last_epoch + 1 if epoch is None else cast("int", epoch)
         self._set()
 
     def rates(self, step: int) -> list[float]:
@@ -99,8 +99,9 @@ class LRSchedule:
         >>> [round(schedule.rates(step)[0], 6) for step in range(4)]
         [0.5, 0.5, 0.05, 0.05]
         """
-        if hasattr(self, "get_lr"):
-            return [float(each) for each in self.get_lr()]
+        own = getattr(self, "get_lr", None)
+        if own is not None:
+            return [float(each) for each in own()]
         found = []
         for number, base in enumerate(self.base_lrs):
             self.base_lr, self.group = base, number

@@ -145,19 +145,16 @@ def update_bn(loader: Iterable[Any], model: Module, device: str | None = None) -
     >>> model[0].running_mean.tolist()
     [4.0]
     """
-    layers = [
-        each for each in model.modules() if is_batch_norm(each) and each.running_mean is not None
-    ]
+    modules: list[Any] = list(model.modules())
+    layers = [each for each in modules if is_batch_norm(each) and each.running_mean is not None]
     if not layers:
         return
-    modes = {id(each): (each, each.__dict__.get("training")) for each in model.modules()}
+    modes = {id(each): (each, each.__dict__.get("training")) for each in modules}
     momenta = [each.momentum for each in layers]
     for each in layers:
-        each.running_mean.assign(each.running_mean.zeros_like())  # type: ignore[union-attr]
-        each.running_var.assign(each.running_var.ones_like())  # type: ignore[union-attr]
-        each.num_batches_tracked.assign(  # type: ignore[union-attr]
-            each.num_batches_tracked.zeros_like()  # type: ignore[union-attr]
-        )
+        each.running_mean.assign(each.running_mean.zeros_like())
+        each.running_var.assign(each.running_var.ones_like())
+        each.num_batches_tracked.assign(each.num_batches_tracked.zeros_like())
         each.momentum = None
     try:
         model.train()

@@ -113,11 +113,12 @@ def register_parametrization(
     >>> bool((layer.weight == layer.weight.T).all().item()), list(layer.state_dict())
     (True, ['bias', 'parametrizations.weight.original'])
     """
+    owner: Any = module
     if is_parametrized(module, tensor_name):
         present = getattr(module, tensor_name)
         if not unsafe:
             _check(tensor_name, present, parametrization(present))
-        module.parametrizations[tensor_name].append(parametrization)
+        owner.parametrizations[tensor_name].append(parametrization)
         return module
     original = vars(module).get(tensor_name)
     if not isinstance(original, Parameter | Buffer):
@@ -132,8 +133,8 @@ def register_parametrization(
         _check(tensor_name, original, made())
     del vars(module)[tensor_name]
     if "parametrizations" not in vars(module):
-        module.parametrizations = ModuleDict()
-    module.parametrizations[tensor_name] = made
+        owner.parametrizations = ModuleDict()
+    owner.parametrizations[tensor_name] = made
 
     def get(owner: Any) -> Tensor:
         cache = _cache.get()
@@ -186,7 +187,8 @@ def remove_parametrizations(
             "this tensor has no parametrization",
             asked=f"remove_parametrizations of {type(module).__name__}.{tensor_name}",
         )
-    found: Any = module.parametrizations[tensor_name]
+    owner: Any = module
+    found = owner.parametrizations[tensor_name]
     originals = [getattr(found, name) for name in found._names()]
     if not leave_parametrized and not found.is_tensor:
         raise ArgumentError(
@@ -203,9 +205,9 @@ def remove_parametrizations(
             trained = bool(kept.requires_grad)
             kept = Parameter(value, trained) if isinstance(kept, Parameter) else Buffer(value)
     restore_attribute(module, tensor_name)
-    del module.parametrizations[tensor_name]
-    if not len(module.parametrizations):
-        del module.parametrizations
+    del owner.parametrizations[tensor_name]
+    if not len(owner.parametrizations):
+        del owner.parametrizations
     setattr(module, tensor_name, kept)
     return module
 

@@ -107,9 +107,9 @@ def spectral_norm(
 
 
 def _computed(module: Any, name: str, training: bool) -> Tensor:
-    given = (getattr(module, f"{name}_{part}") for part in ("orig", "u", "v"))
+    weight, u, v = (getattr(module, f"{name}_{part}") for part in ("orig", "u", "v"))
     axis, steps, eps = vars(module)[_OPTIONS][name]
-    return normalised(*given, axis, steps if training else 0, eps, from_u=True)  # as PyTorch's
+    return normalised(weight, u, v, axis, steps if training else 0, eps, from_u=True)
 
 
 def remove_spectral_norm(module: Layer, name: str = "weight") -> Layer:
