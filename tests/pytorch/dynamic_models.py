@@ -1,4 +1,4 @@
-"""Models with dynamic sizes, and their inputs of a size."""
+"""Models with dynamic sizes: a model, its dynamic axis or axes, and its inputs of a size."""
 
 from __future__ import annotations
 
@@ -19,6 +19,17 @@ def cnn():
         nn.Linear(8, 5),
     )  # fmt: skip
     return model, 0, lambda size: torch.randn(size, 3, 16, 16)
+
+
+def pixels():
+    """Strided convolutions, pools and repetition over images of any height and width."""
+    model = nn.Sequential(
+        nn.Conv2d(3, 6, 3, stride=2, padding=1), nn.BatchNorm2d(6), nn.ReLU(),
+        nn.MaxPool2d(2), nn.Conv2d(6, 6, 3, padding=1, groups=6), nn.SiLU(),
+        nn.AvgPool2d(3, 2, 1), nn.Conv2d(6, 4, 1), nn.ConvTranspose2d(4, 2, 2, stride=2),
+        nn.Upsample(scale_factor=2),
+    )  # fmt: skip
+    return model, (2, 3), lambda size: torch.randn(2, 3, size + 12, 2 * size + 9)
 
 
 def mixed():
@@ -65,5 +76,5 @@ def llama():
     return _Logits(model), 1, _tokens
 
 
-MODELS = {"mlp": mlp, "cnn": cnn, "mixed": mixed}
+MODELS = {"mlp": mlp, "cnn": cnn, "pixels": pixels, "mixed": mixed}
 TRANSFORMERS = {"bert": bert, "llama": llama}

@@ -91,7 +91,8 @@ def _binary(name, scalar, low=-3.0, kinds=FLOATS, whole=True):
 
 for _name in ("add", "sub", "mul", "eq", "ne", "lt", "le", "gt", "ge", "remainder", "fmod"):
     _binary(_name, True)
-_binary("div", True, 0.5)
+for _name in ("div", "true_divide"):
+    _binary(_name, True, 0.5)
 for _name in ("maximum", "minimum"):
     _binary(_name, False)
 _binary("atan2", False, whole=False)

@@ -200,6 +200,54 @@ def wav2vec2():
     return Wav2Vec2Model(config), {"input_values": sound}
 
 
+def _encoder(name, **more):
+    """An encoder of tokens by the names of its classes, with the common settings."""
+    import transformers
+
+    settings = {
+        "vocab_size": 64,
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 48,
+        "max_position_embeddings": 32,
+    }
+    config = getattr(transformers, f"{name}Config")(**{**settings, **more})
+    return getattr(transformers, f"{name}Model")(config), {"input_ids": _tokens()}
+
+
+def mamba():
+    from transformers import MambaConfig, MambaForCausalLM
+
+    config = MambaConfig(
+        vocab_size=64, hidden_size=32, state_size=4, num_hidden_layers=2, time_step_rank=4
+    )
+    return MambaForCausalLM(config), {"input_ids": _tokens(), "use_cache": False}
+
+
+def xlnet():
+    from transformers import XLNetConfig, XLNetModel
+
+    config = XLNetConfig(vocab_size=64, d_model=32, n_layer=2, n_head=4, d_inner=48)
+    return XLNetModel(config), {"input_ids": _tokens(), "use_mems": False}
+
+
+def bloom():
+    from transformers import BloomConfig, BloomForCausalLM
+
+    config = BloomConfig(vocab_size=64, hidden_size=32, n_layer=2, n_head=4)
+    return BloomForCausalLM(config), {"input_ids": _tokens(), "use_cache": False}
+
+
+def dinov2():
+    from transformers import Dinov2Config, Dinov2Model
+
+    config = Dinov2Config(
+        hidden_size=32, num_hidden_layers=2, num_attention_heads=4, image_size=28, patch_size=14
+    )
+    return Dinov2Model(config), {"pixel_values": _image(42)}  # resizes its positions
+
+
 TRANSFORMERS = {
     "bert": bert,
     "gpt2": gpt2,
@@ -218,6 +266,19 @@ TRANSFORMERS = {
     "gemma": lambda: _decoder("Gemma", num_key_value_heads=2, head_dim=8),
     "falcon": lambda: _decoder("Falcon"),
     "phi": lambda: _decoder("Phi", partial_rotary_factor=0.5),
+    "phi3": lambda: _decoder("Phi3", num_key_value_heads=2),
+    "gpt_neox": lambda: _decoder("GPTNeoX"),
+    "bloom": bloom,
+    "mamba": mamba,
+    "xlnet": xlnet,
+    "dinov2": dinov2,
+    "albert": lambda: _encoder("Albert", embedding_size=16),
+    "electra": lambda: _encoder("Electra", embedding_size=16),
+    "roberta": lambda: _encoder("Roberta", pad_token_id=1),
+    "deberta": lambda: _encoder("DebertaV2", relative_attention=True, pos_att_type=["p2c", "c2p"]),
+    "mobilebert": lambda: _encoder(
+        "MobileBert", embedding_size=16, intra_bottleneck_size=16, true_hidden_size=16
+    ),
 }
 
 
@@ -249,6 +310,15 @@ TIMM = {
     "hrnet_w18_small": (64, {}),
     "gmlp_s16_224": (32, {"img_size": 32}),
     "mobilevit_xxs": (64, {}),
+    "coat_tiny": (64, {"img_size": 64}),
+    "edgenext_xx_small": (64, {}),
+    "maxvit_rmlp_pico_rw_256": (64, {"img_size": 64}),
+    "convnextv2_atto": (64, {}),
+    "pvt_v2_b0": (64, {}),
+    "res2net50d": (48, {}),
+    "mambaout_femto": (64, {}),
+    "volo_d1_224": (64, {"img_size": 64}),
+    "focalnet_tiny_srf": (64, {}),
 }
 
 

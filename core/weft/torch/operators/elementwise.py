@@ -95,7 +95,7 @@ def rsub(x: Tensor, y: Any, alpha: Any = 1) -> Tensor:
     return y - (x if alpha == 1 else x * alpha)
 
 
-@converter("aten::div")
+@converter("aten::div", "aten::true_divide")
 def div(x: Tensor, y: Any, *, rounding_mode: str | None = None) -> Tensor:
     """Return the quotient: as it is, or rounded to zero ("trunc") or down ("floor")."""
     x, y = promoted(x, y)

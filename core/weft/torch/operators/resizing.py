@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from weft.base.errors import ArgumentError
 from weft.nn.functional.grid_sampling import PADDINGS, positions_of, samples
 from weft.nn.functional.resizing import resized
 from weft.tensor import Tensor
+from weft.tensor.ops.neural_network.resizing import resized_axis
 from weft.torch.operators.derivatives import chosen, gradients
 from weft.torch.registry import converter
 from weft.uop.symbolic.sint import fold
@@ -62,7 +64,18 @@ class Resizing:
             None if factor is None or corners or _is_ratio(size, factor, new) else 1 / factor
             for size, new, factor in zip(space, output_size, factors, strict=True)
         ]
-        return resized(x, output_size, steps, self.kind, corners, self.antialias)
+        if all(isinstance(size, int) for size in (*space, *output_size)):
+            return resized(x, output_size, steps, self.kind, corners, self.antialias)
+        if self.kind == "cubic" or self.antialias:
+            raise ArgumentError(
+                "a resizing by a cubic or a wide kernel needs the values of the sizes",
+                asked=f"resizing of {x.shape} to {tuple(output_size)}",
+                because="its weights are computed from them",
+            )
+        for axis in reversed(range(len(space))):
+            back, size = axis - len(space), output_size[axis]
+            x = resized_axis(x, back, size, self.kind, corners, steps[axis])
+        return x
 
 
 def _scaled(size: int, factor: float) -> int:
