@@ -11,8 +11,9 @@ from weft.func.ensembles import stack_module_state
 from weft.func.gradients import grad, grad_and_value, jvp, value_and_grad, vjp
 from weft.func.jacobians import hessian, jacfwd, jacrev
 from weft.func.vmap import vmap
+from weft.nn.utils.stateless import functional_call
 
 __all__ = [
-    "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "stack_module_state",
-    "value_and_grad", "vjp", "vmap",
+    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp",
+    "stack_module_state", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip

@@ -12,7 +12,9 @@ def test_an_ensemble_of_linear_layers():
     models = [nn.Linear(3, 2) for _ in range(4)]
     parameters, buffers = func.stack_module_state(models)
     x = Tensor(np.random.default_rng(0).standard_normal((5, 3)).astype(np.float32))
-    found = weft.vmap(lambda p, x: x @ p["weight"].T + p["bias"], (0, None))(parameters, x)
+    base = nn.Linear(3, 2)
+    call = weft.vmap(lambda p, x: func.functional_call(base, p, (x,)), (0, None))
+    found = call(parameters, x)
     for number, model in enumerate(models):
         np.testing.assert_allclose(found.numpy()[number], model(x).numpy(), rtol=1e-5, atol=1e-6)
     assert all(each.requires_grad for each in parameters.values()) and buffers == {}
