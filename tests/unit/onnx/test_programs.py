@@ -321,6 +321,33 @@ def test_a_program_for_all_sizes_is_stored(cache, without_compiler):
     assert not again._programs._runners
 
 
+def image_network():
+    """Convolutions and pools in steps, over images of named height and width."""
+    draw = np.random.default_rng(7).standard_normal
+    weights = [constant("first", draw((4, 3, 3, 3))), constant("second", draw((2, 4, 3, 3)))]
+    nodes = [
+        node("Conv", ["x", "first"], ["a"], strides=[2, 2], pads=[1, 1, 1, 1]),
+        node("Relu", ["a"], ["b"]),
+        node("MaxPool", ["b"], ["c"], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
+        node("Conv", ["c", "second"], ["d"], pads=[1, 1, 1, 1]),
+        node("AveragePool", ["d"], ["e"], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
+        node("GlobalAveragePool", ["d"], ["f"]),
+    ]
+    return model(nodes, [value("x", [1, 3, "h", "w"])], [value("e"), value("f")], weights)
+
+
+def test_one_program_serves_images_of_all_sizes():
+    loaded = weft.onnx.load(image_network())
+    known = weft.onnx.load(image_network(), jit=False)
+    draw = np.random.default_rng(8).standard_normal
+    for size in ((20, 24), (17, 31), (40, 22), (23, 23), (18, 27)):
+        x = draw((1, 3, *size)).astype(np.float32)
+        for found, expected in zip(loaded(x).values(), known(x).values(), strict=True):
+            np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-4, atol=1e-4)
+    assert loaded.size_reason is None
+    assert len(loaded._programs._for_sizes) == 1
+
+
 def test_the_operator_that_needs_the_value_of_a_size_is_named():
     nodes = [
         node("Shape", ["x"], ["s"]),
