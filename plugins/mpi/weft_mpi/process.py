@@ -249,6 +249,10 @@ def _started() -> Process:
 
 def _library() -> Any:
     """The module of MPI, started."""
+    if is_enabled():
+        # MPI_Finalize waits for all ranks, sometimes for those that are lost too. Here the watcher
+        # has waited for the others already.
+        os.environ.setdefault("OMPI_MCA_async_mpi_finalize", "1")
     try:
         from mpi4py import MPI
     except Exception as error:
