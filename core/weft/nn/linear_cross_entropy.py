@@ -20,7 +20,7 @@ class LinearCrossEntropyLoss(Module):
 
     Call with (batch, in_features) and class numbers (batch, *out_features), or both without the
     batch. `linear` has the parameters, (num_classes * prod(out_features), in_features). The other
-    arguments are those of `nn.functional.linear_cross_entropy`.
+    arguments are those of `nn.functional.linear_cross_entropy`; `options` have no effect.
 
     >>> loss = nn.LinearCrossEntropyLoss(4, 3)
     >>> loss(Tensor.ones(2, 4), Tensor([0, 2])).shape, list(loss.state_dict())
@@ -40,7 +40,7 @@ class LinearCrossEntropyLoss(Module):
         weight: Tensor | None = None,
         ignore_index: int | None = None,
         label_smoothing: float = 0.0,
-        options: None = None,
+        options: object = None,
     ) -> None:
         self.in_features, self.num_classes = in_features, whole(num_classes, "num_classes")
         self.out_features = tuple(out_features)
@@ -48,7 +48,7 @@ class LinearCrossEntropyLoss(Module):
         self.linear = Linear(in_features, rows, bias, device, dtype)
         self.weight = None if weight is None else Buffer(weight)
         self.reduction, self.ignore_index = reduction, ignore_index
-        self.label_smoothing, self.options = label_smoothing, options
+        self.label_smoothing = label_smoothing
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss. See the class."""
@@ -59,5 +59,4 @@ class LinearCrossEntropyLoss(Module):
             tensor_for(self, target, "target"),
             linear_bias=self.linear.bias, weight=self.weight, reduction=self.reduction,
             ignore_index=self.ignore_index, label_smoothing=self.label_smoothing,
-            options=self.options,
         )  # fmt: skip

@@ -87,23 +87,18 @@ def linear_cross_entropy(
     reduction: str = "mean",
     ignore_index: int | None = None,
     label_smoothing: float = 0.0,
-    options: None = None,
+    options: object = None,
 ) -> Tensor:
     """`cross_entropy` of input @ linear_weight.T + linear_bias, whose other arguments are the same.
 
-    input (batch, features) or (features,), linear_weight (classes, ..., features).
-    :raises ArgumentError: for options, which say how PyTorch computes it.
+    input (batch, features) or (features,), linear_weight (classes, ..., features). `options`, which
+    say how PyTorch computes the loss, have no effect.
 
     >>> weight = Tensor([[1.0, 0.0], [0.0, 1.0]])
     >>> nn.functional.linear_cross_entropy(Tensor([[2.0, 0.0]]), weight, Tensor([0])).item()
     0.1269
     """
     x = tensor_of(input, "linear_cross_entropy")
-    if options is not None:
-        raise ArgumentError(
-            "there is one way to compute this loss",
-            asked=f"linear_cross_entropy(options={shown(options)})", try_="options=None",
-        )  # fmt: skip
     classes = linear_weight.shape[:-1]
     logits = x @ linear_weight.reshape(-1, linear_weight.shape[-1]).transpose(0, 1)
     logits = logits if linear_bias is None else logits + linear_bias.reshape(-1)

@@ -43,13 +43,14 @@ def shard_optimizer(optimizer: Optimizer, mesh: Mesh | Sequence[str]) -> Optimiz
 
     >>> weight = Tensor.zeros(4, 2).shard(("REF:1", "REF:2"))
     >>> optimizer = nn.optim.SGD([weight], momentum=0.9)
-    >>> nn.parallel.shard_optimizer(optimizer, ("REF:1", "REF:2")).b[0].layout.bounds
+    >>> optimizer = nn.parallel.shard_optimizer(optimizer, ("REF:1", "REF:2"))
+    >>> optimizer.velocity[0].layout.bounds
     (0, 2, 4)
     """
     count = _device_count(mesh)
     for tensors in per_parameter(optimizer).values():
         for tensor in tensors:
-            if (axis := cut_axis(tensor, count)) is not None:
+            if tensor is not None and (axis := cut_axis(tensor, count)) is not None:
                 tensor.shard_(mesh, axis).contiguous().realize()
     return optimizer
 
