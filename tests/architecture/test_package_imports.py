@@ -94,6 +94,7 @@ PUBLIC = {
         "bounds",
         "symbolic.conditions",
         "symbolic.divmod",
+        "symbolic.quotient_bounds",
         "symbolic.simplify",
         "symbolic.sint",
         "symbolic.sums",
