@@ -199,3 +199,23 @@ def test_invalid_matrices():
             call()
     with pytest.raises(ArgumentError, match="two forms"):
         Tensor.ones(2, 2).qr("thin")
+
+
+@pytest.mark.parametrize("device", ["CPU", "REF"])
+def test_gradients_of_a_pseudo_inverse_with_equal_singular_values(device):
+    rotation = np.array([[0.6, -0.8, 0.0], [0.8, 0.6, 0.0], [0.0, 0.0, 1.0]])
+    a = rotation @ np.diag([2.0, 2.0, 1.0]) @ rotation[::-1]
+    weights = np.arange(9.0).reshape(3, 3)
+    x = Tensor(a, requires_grad=True, device=device)
+    (found,) = (x.pinv() * Tensor(weights, device=device)).sum().gradient(x)
+    p = np.linalg.inv(a)  # of full rank: the derivative is that of the inverse
+    np.testing.assert_allclose(found.numpy(), -p.T @ weights @ p.T, rtol=1e-8, atol=1e-10)
+    (second,) = (found * found).sum().gradient(x)
+    step = 1e-6 * np.eye(3)[0][:, None] * np.eye(3)[1]
+
+    def square(a):
+        p = np.linalg.inv(a)
+        return ((p.T @ weights @ p.T) ** 2).sum()
+
+    slope = (square(a + step) - square(a - step)) / 2e-6
+    np.testing.assert_allclose(second.numpy()[0, 1], slope, rtol=1e-5)

@@ -22,6 +22,7 @@ from weft.autograd import HOST_CALL_VJPS
 from weft.base.sequences import prod
 from weft.device import registry
 from weft.tensor.ops.linear_algebra.host_lapack import are_complex, host_call, parts
+from weft.tensor.ops.linear_algebra.least_squares import pinv_gradient
 from weft.tensor.ops.linear_algebra.matrices import adjoint
 from weft.uop import HostCall, Ops, UOp
 
@@ -169,13 +170,7 @@ def slogdet(given: Gradients, results: Gradients, gradients: Gradients) -> Gradi
 def pinv(given: Gradients, results: Gradients, gradients: Gradients, rtol: float) -> Gradients:
     """Of matrices of constant rank (Golub and Pereyra)"""
     (a,), (p,), (g,) = given, results, gradients
-    return (_pinv_gradient(a, p, g),)
-
-
-def _pinv_gradient(a: Any, p: Any, g: Any) -> Any:
-    """a: -p^H g p^H + (I - a p) g^H p p^H + p^H p g^H (I - p a)"""
-    left, right = adjoint(g) @ p @ adjoint(p), adjoint(p) @ p @ adjoint(g)
-    return left - a @ (p @ left) + right - (right @ p) @ a - adjoint(p) @ g @ adjoint(p)
+    return (pinv_gradient(a, p, g),)
 
 
 @lapack_vjp
@@ -186,7 +181,7 @@ def lstsq(given: Gradients, results: Gradients, gradients: Gradients, rtol: floa
     through_a = through_b = None
     if g is not None:
         p = a.pinv(rtol)
-        through_a, through_b = _pinv_gradient(a, p, g @ adjoint(b)), adjoint(p) @ g
+        through_a, through_b = pinv_gradient(a, p, g @ adjoint(b)), adjoint(p) @ g
     if residuals is not None:
         rest = (a @ x - b) * residuals.unsqueeze(-2) * 2.0
         through_a, through_b = _sum(through_a, rest @ adjoint(x)), _sum(through_b, -rest)

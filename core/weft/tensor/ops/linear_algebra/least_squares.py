@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.autograd import with_function_vjp
 from weft.base.dtype import dtypes
 from weft.tensor.ops.linear_algebra.host_lapack import computes_on_host, host_call
 from weft.tensor.ops.linear_algebra.linear_equations import equations
 from weft.tensor.ops.linear_algebra.matrices import adjoint, as_matrices, broadcast_batches
 from weft.tensor.protocol import TensorBase, TensorT
 from weft.tensor.return_types import LstsqResult
+from weft.uop import UOp
 
 
 def pinv(self: TensorT, rtol: float | TensorT | None = None) -> TensorT:
@@ -32,10 +34,39 @@ def pinv(self: TensorT, rtol: float | TensorT | None = None) -> TensorT:
         *batch, rows, columns = a.shape
         limit = _default_rtol(a) if rtol is None else float(rtol)
         return host_call("pinv", [a], [(*batch, columns, rows)], rtol=limit)[0]
+    return _of_singular_values(a, rtol) if a.is_complex() else _with_own_derivative(a, rtol)
+
+
+def _of_singular_values(a: Any, rtol: Any) -> Any:
     u, s, vh = a.svd(full_matrices=False)
     kept = s > _threshold(a, s, rtol)
     inverse = kept.where(kept.where(s, 1).reciprocal(), 0).unsqueeze(-2)
     return (adjoint(vh) * inverse) @ adjoint(u)
+
+
+def _with_own_derivative(a: Any, rtol: Any) -> Any:
+    """The pseudo-inverse of real matrices; its derivative is not that of singular vectors, which
+    does not exist where singular values are equal."""
+    kind, value = type(a), _of_singular_values(a.detach(), rtol)
+    kept = kind._from_node(a._uop)  # a tensor: its node follows when it is realized
+
+    def vjp(_number: int, upstream: UOp) -> list[UOp | None]:
+        found = pinv_gradient(kept, kept.pinv(rtol), kind._from_node(upstream))
+        return [found._uop]
+
+    return a._wrap(with_function_vjp(value._uop, (a._uop,), 0, vjp))
+
+
+def pinv_gradient(a: Any, p: Any, g: Any) -> Any:
+    """The gradient by a of p = pinv(a), given g, that by p.
+
+    It is -p^H g p^H + (I - a p) g^H p p^H + p^H p g^H (I - p a).
+
+    Source: G. Golub, V. Pereyra, "The Differentiation of Pseudo-Inverses", SIAM J. Numer. Anal. 10
+    (1973).
+    """
+    left, right = adjoint(g) @ p @ adjoint(p), adjoint(p) @ p @ adjoint(g)
+    return left - a @ (p @ left) + right - (right @ p) @ a - adjoint(p) @ g @ adjoint(p)
 
 
 def matrix_rank(self: TensorT, rtol: float | TensorT | None = None) -> TensorT:
