@@ -31,8 +31,11 @@ PATIENT = 2_000
 """The same for the launching thread while other threads finish the last parts."""
 
 LINUX, POSIX, WINDOWS = "linux", "posix", "windows"
-_FUTEX = {"x86_64": 202, "aarch64": 98}
-"""The number of the system call, on Linux."""
+_CALLS = {
+    "x86_64": {"futex": 202, "gettid": 186, "getcpu": 309, "getaffinity": 204, "setaffinity": 203},
+    "aarch64": {"futex": 98, "gettid": 178, "getcpu": 168, "getaffinity": 123, "setaffinity": 122},
+}
+"""The numbers of system calls of Linux."""
 
 _POOL = """\
 typedef long long word;
@@ -67,13 +70,16 @@ static word lane_count;
 on a
    word. start: start the threads first to end - 1, and return the number of threads. end: wait for
    the end of a thread. yield: let other threads run. prepare: initialise, again in a child of
-   fork. */
+   fork. settle: note where a worker runs. separate: before a wake, keep workers off the processor
+   of the launching thread. */
 static void await(_Atomic u32* place, u32 value);
 static void wake(_Atomic u32* place, int most);
 static u32 start(u32 first, u32 end);
 static void end(u32 number);
 static void yield(void);
 static void prepare(void);
+static void settle(word self);
+static void separate(void);
 
 static inline void relax(void) {
 #if defined(__x86_64__)
@@ -133,6 +139,7 @@ static void work(word self) {
       /* a worker that wakes up wakes others, so that the launching thread can compute */
       if (sleepers && is_left()) wake(&epoch, 2);
       take_parts(self);
+      settle(self);
       worked = ticks() - began;
       if (--members == ASLEEP) wake(&members, 1);
     }
@@ -166,7 +173,10 @@ void weft_spread(kernel* f, const word* a, word count) {
   lay_out(count);
   members = OPEN;
   epoch++;
-  if (sleepers) wake(&epoch, count > 2 ? 2 : 1);
+  if (sleepers) {
+    separate();
+    wake(&epoch, count > 2 ? 2 : 1);
+  }
   take_parts(0);
   u32 left = __c11_atomic_fetch_and(&members, ~OPEN, 5) & ~OPEN;
   for (int spin = 0; left && spin < %(patient)d; spin++, left = members) relax();
@@ -186,6 +196,7 @@ void weft_attend(word most) {
   }
   attending++;
   if (sleepers && !stop) {
+    separate();
     epoch++;
     wake(&epoch, (int)most - 1);
   }
@@ -249,7 +260,44 @@ _FUTEXES = """
 extern long syscall(long, ...);
 static void await(_Atomic u32* place, u32 value) { syscall(%(futex)d, place, 128, value, 0L); }
 static void wake(_Atomic u32* place, int most) { syscall(%(futex)d, place, 129, most); }
-static void prepare(void) {}
+
+/* A thread that is woken often stays on the processor of the thread that wakes it, although others
+   are idle: kernels of a millisecond give the system no time to move it. */
+static _Atomic int homes[MOST + 1]; /* the processor of each worker, from 1 on; 0: not known */
+static _Atomic int ids[MOST + 1];
+
+static int processor(void) {
+  u32 number;
+  return syscall(%(getcpu)d, &number, 0L, 0L) ? 0 : (int)number + 1;
+}
+
+static void settle(word self) {
+  if (!ids[self]) ids[self] = (int)syscall(%(gettid)d);
+  homes[self] = processor();
+}
+
+static void separate(void) {
+  int here = processor();
+  word allowed[128];
+  for (u32 i = 1; here && i <= workers; i++) {
+    if (homes[i] != here) continue;
+    homes[i] = 0;
+    word size = syscall(%(getaffinity)d, 0L, sizeof allowed, allowed), others = 0;
+    if (size <= (here - 1) / 8) return;
+    allowed[(here - 1) / 64] &= ~(1ll << (here - 1) %% 64);
+    for (word k = 0; k < size / 8; k++) others |= allowed[k];
+    if (others) syscall(%(setaffinity)d, (word)ids[i], size, allowed);
+  }
+}
+
+static void prepare(void) {
+  for (int i = 0; i <= MOST; i++) homes[i] = ids[i] = 0;
+}
+"""
+
+_NO_AFFINITY = """
+static void settle(word self) {}
+static void separate(void) {}
 """
 
 _CONDITIONS = """
@@ -342,8 +390,8 @@ static void prepare(void) {}
 
 _PARTS = {
     LINUX: (_POOL, _OF_POSIX, _FUTEXES),
-    POSIX: (_POOL, _CONDITIONS, _OF_POSIX),
-    WINDOWS: (_POOL, _OF_WINDOWS),
+    POSIX: (_POOL, _CONDITIONS, _OF_POSIX, _NO_AFFINITY),
+    WINDOWS: (_POOL, _OF_WINDOWS, _NO_AFFINITY),
 }
 
 
@@ -351,7 +399,7 @@ def this_system() -> str:
     """Which kind of threads this system has: LINUX, POSIX or WINDOWS."""
     if sys.platform == "win32":
         return WINDOWS
-    is_linux = sys.platform.startswith("linux") and os.uname().machine in _FUTEX
+    is_linux = sys.platform.startswith("linux") and os.uname().machine in _CALLS
     return LINUX if is_linux else POSIX
 
 
@@ -364,7 +412,7 @@ def source(system: str | None = None) -> SourceText:
         "spins": SPINS,
         "attentive": ATTENTIVE,
         "patient": PATIENT,
-        "futex": _FUTEX[os.uname().machine] if system == LINUX else 0,
+        **(_CALLS[os.uname().machine] if system == LINUX else {}),
         # Windows has no signal masks
         "set_mask": int(getattr(signal, "SIG_SETMASK", 0)),
     }

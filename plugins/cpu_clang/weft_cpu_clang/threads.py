@@ -4,6 +4,8 @@ Also: fork-join parallelism, work sharing, work stealing.
 A kernel that can be divided (see `thread_loop`) is called with the number of a part and the
 number of parts. The launching thread takes parts like every worker: first its own share, then those
 of other threads, until none is left. A worker that wakes up late finds no part and costs nothing.
+On Linux a worker that ran on the processor of the launching thread is kept off it before the next
+wake: the system often leaves it there, and a kernel of a millisecond ran on one processor.
 The results depend neither on the thread of a part nor on the number of parts.
 
 The pool serves one launch at a time. A launch from a second thread of Python, or from inside a

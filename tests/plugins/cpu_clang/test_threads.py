@@ -264,3 +264,24 @@ def test_the_number_of_threads(monkeypatch):
         monkeypatch.setenv(threads.VARIABLE, wrong)
         with pytest.raises(ArgumentError, match=threads.VARIABLE):
             threads.wanted()
+
+
+def test_workers_keep_to_the_processors_of_the_process(bench):
+    before = set(os.listdir("/proc/self/task"))
+    pool = threads.ThreadPool(bench.device.toolchain, 3)
+    program = compiled(bench, "counting", counting(UOp.const(dtypes.int, 999)))
+    run, out = FunctionRunner(program, pool), bench.memory(bytes(4000))
+    try:
+        for _ in range(300):
+            run([out])
+        workers = set(os.listdir("/proc/self/task")) - before
+        assert len(workers) >= 2
+        allowed = os.sched_getaffinity(0)
+        for worker in workers:
+            # one that shared the processor of this thread keeps off that processor
+            kept = os.sched_getaffinity(int(worker))
+            assert kept <= allowed and len(kept) >= max(len(allowed) - 1, 1)
+    finally:
+        pool.stop()
+    found = np.frombuffer(out.window, np.int32)[:999]
+    np.testing.assert_array_equal(found, 300 * np.arange(1, 1000))
