@@ -19,6 +19,7 @@ from typing import Any
 
 from weft.autograd import CUSTOM, function_vjp, with_function_vjp
 from weft.base.errors import CaptureError
+from weft.base.promotion import sum_acc_dtype
 from weft.device import binding
 from weft.uop import GroupOp, HostCall, Ops, UOp
 
@@ -163,7 +164,8 @@ class Batch:
         whole = self.whole(part)
         if batched is not None:
             return whole
-        return whole.reduce(Ops.ADD, (0,)).reshape(given.shape)
+        wide = sum_acc_dtype(whole.dtype)  # half-precision floats are summed in float32
+        return whole.cast(wide).reduce(Ops.ADD, (0,)).cast(whole.dtype).reshape(given.shape)
 
 
 def abstract_node(like: UOp, shape: tuple[Any, ...]) -> UOp:

@@ -79,12 +79,15 @@ def entries(entry: Any, value: Any, name: str, asked: str) -> list[Any]:
         return [entry] * len(leaves(value))
     inner = list(_items(value, name)) if is_container(value) else []
     outer = list(_items(entry, ""))
+    if isinstance(entry, Mapping) and isinstance(value, Mapping) and entry.keys() == value.keys():
+        outer = [(entry[key], "") for key in value]  # by name, whatever their order
+    elif isinstance(entry, Mapping) or isinstance(value, Mapping):
+        outer = []
     if len(inner) != len(outer) or not inner:
         raise ArgumentError(
             "axes are one number, or have the structure of the tensors",
             asked=f"{asked} with {entry!r} for {name}",
-            because=f"it has {len(outer)} entries, and {name} is {kind_of(value)}"
-            + (f" of {len(inner)}" if inner else ""),
+            because=f"{name} is {kind_of(value)}" + (f" of {len(inner)} items" if inner else ""),
         )
     return [
         found

@@ -79,8 +79,10 @@ def vmap(
         step = size if chunk_size is None else chunk_size
         if not isinstance(size, int) or size <= step:
             return one_call(args, kwargs, flat, samples)
-        parts = []
+        parts, state = [], rng.get_rng_state()
         for start in range(0, size, step):
+            if randomness == "same":
+                rng.set_rng_state(state)
             chunk = {place: each[start : start + step] for place, each in samples.items()}
             parts.append(one_call(args, kwargs, flat, chunk))
         return _joined(parts, entries(results, parts[0], "the result", what))
@@ -95,9 +97,13 @@ def vmap(
         before = [(tensor, tensor._uop) for tensor in live_tensors()]
         size = next(iter(samples.values())).shape[0]
         drawn = rng.MappedDraws(size if randomness == "different" else 1, randomness == "error")
-        with drawn:
-            result = function(*refilled(args, given), **kwargs)
-        _refuse_writes(before, values, what)
+        try:
+            with drawn:
+                result = function(*refilled(args, given), **kwargs)
+        finally:
+            written = _undo_writes(before, values)
+        if written:
+            raise _refused_write(written[0], what)
         if randomness == "different":
             values |= {node: _counters(node, blocks, size) for node, blocks in drawn.draws}
         batch = Batch(size, values)
@@ -170,25 +176,26 @@ def _abstract(samples: Tensor, values: dict[UOp, UOp]) -> Tensor:
     return Tensor._from_node(one, flag, bool(flag))
 
 
-def _refuse_writes(
-    before: Sequence[tuple[TensorBase, UOp]], values: Mapping[UOp, UOp], what: str
-) -> None:
-    """Undo writes of mapped values to tensors that were there before the call.
-
-    :raises CaptureError: if there are any.
-    """
+def _undo_writes(
+    before: Sequence[tuple[TensorBase, UOp]], values: Mapping[UOp, UOp]
+) -> list[TensorBase]:
+    """Give tensors that were there before the call, and to which it wrote mapped values, the nodes
+    that they had. Returns these tensors."""
     changed = [(tensor, node) for tensor, node in before if tensor._uop is not node]
     written = [each for each in changed if not values.keys().isdisjoint(each[0]._uop.toposort())]
     for tensor, node in written:
         set_node(tensor, node)
-    if written:
-        raise CaptureError(
-            "a mapped function does not write to its arguments or to tensors outside",
-            asked=f"{what}: a write to a tensor of shape {written[0][0].shape}",
-            because="the tensor exists once, and each sample would write another value",
-            try_="return the new value: x = x + 1 instead of x += 1; model.eval() for layers that "
-            "keep running statistics",
-        )
+    return [tensor for tensor, _ in written]
+
+
+def _refused_write(tensor: TensorBase, what: str) -> CaptureError:
+    return CaptureError(
+        "a mapped function does not write to its arguments or to tensors outside",
+        asked=f"{what}: a write to a tensor of shape {tensor._uop.shape}",
+        because="the tensor exists once, and each sample would write another value",
+        try_="return the new value: x = x + 1 instead of x += 1; model.eval() for layers that "
+        "keep running statistics",
+    )
 
 
 def _counters(node: UOp, blocks: int, size: int) -> UOp:

@@ -100,7 +100,7 @@ def slice_scatter(
     """
     index: list[Any] = [slice(None)] * input.ndim
     index[input._resolve_dim(dim)] = slice(start, end, step)
-    found = input * 1 if input.requires_grad else input.clone()
+    found = input.clone()
     if found[tuple(index)].shape != src.shape:
         raise ShapeError(
             "the source has the shape of the slice",

@@ -225,7 +225,7 @@ def histogram(
     The last bin has its right edge. Elements outside are not counted.
 
     :param bins: their number, or their rising edges. :param range: the first and the last edge;
-        the smallest and the largest element by default.
+        the smallest and the largest element by default; 0 and 1 without elements.
     :param weight: counted instead of 1. :param density: divide by the total and the widths.
     :raises ArgumentError: for no bins.
 
@@ -239,9 +239,11 @@ def histogram(
         count = whole(bins, "bins")
         if count < 1:
             raise ArgumentError("a histogram has a bin", asked=f"histogram(bins={count})")
-        low, high = (
-            (x.min(), x.max()) if range is None else (x * 0).sum() + Tensor(range).cast(x.dtype)
-        )
+        if range is None and x.shape[0]:
+            low, high = x.min(), x.max()
+        else:
+            ends = (0.0, 1.0) if range is None else range
+            low, high = Tensor(ends, dtype=x.dtype, device=x.device).unbind()
         edges = _edges(low, high, count)
     place = edges.searchsorted(x, right=True) - 1
     last = edges.shape[0] - 2

@@ -78,6 +78,16 @@ def test_containers():
     close(record.value, x * x[:, :1])
 
 
+def test_axes_of_dicts_are_found_by_name():
+    x, w = Tensor(numbers(5, 4)), Tensor(numbers(4, 5))
+    given = {"x": x, "w": w}
+    found = weft.vmap(lambda d: d["x"] + d["w"], ({"w": 1, "x": 0},))(given)
+    close(found, x.numpy() + w.numpy().T)
+    for axes in ({"x": 0, "y": 1}, [0, 1]):
+        with pytest.raises(ArgumentError):
+            weft.vmap(lambda d: d["x"], (axes,))(given)
+
+
 def test_results_that_depend_on_no_sample():
     ones = weft.vmap(lambda v: (Tensor.ones(2), None))(Tensor.zeros(3))
     assert ones[0].shape == (3, 2) and ones[1] is None
@@ -209,6 +219,12 @@ def test_the_same_random_numbers():
     assert (found == found[0]).all() and found[0, 0] != found[0, 1]
 
 
+def test_the_same_random_numbers_in_chunks():
+    mapped = weft.vmap(lambda v: v + Tensor.rand(2), randomness="same", chunk_size=2)
+    found = mapped(Tensor.zeros(5, 2)).numpy()
+    assert (found == found[0]).all()
+
+
 def test_different_random_numbers_are_those_of_a_loop():
     weft.manual_seed(3)
     loop = np.stack([Tensor.rand(5).numpy() for _ in range(4)])
@@ -266,6 +282,16 @@ def test_writes_are_refused_and_undone(tensor):
     assert tensor.tolist() == before
     with pytest.raises(CaptureError, match="does not write"):
         weft.vmap(write_argument)(Tensor.ones(3, 2))
+
+
+def test_writes_before_an_error_are_undone():
+    def function(v):
+        OUTSIDE.assign(v)
+        raise KeyError("of the function")
+
+    with pytest.raises(KeyError):
+        weft.vmap(function)(Tensor.ones(3, 2))
+    assert OUTSIDE.tolist() == [1.0, 2.0]
 
 
 def test_running_statistics():

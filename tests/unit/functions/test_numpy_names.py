@@ -76,18 +76,24 @@ def test_parts_of_numbers():
 
 
 @pytest.mark.parametrize("density", [False, True])
-@pytest.mark.parametrize("bins", [4, EDGES])
-@pytest.mark.parametrize("range", [None, (-1.0, 1.0)])
+@pytest.mark.parametrize(
+    ("bins", "range"), [(4, None), (4, (-1.0, 1.0)), (EDGES, None)], ids=["all", "range", "edges"]
+)
 @pytest.mark.parametrize("weight", [None, np.abs(X)])
 def test_histograms(bins, range, weight, density):
-    if range is not None and not isinstance(bins, int):
-        pytest.skip("the edges are the range")
     expected = np.histogram(X, bins, range, density, weight)
     own = bins if isinstance(bins, int) else Tensor(bins)
     by = None if weight is None else Tensor(weight)
     found = weft.histogram(Tensor(X), own, range, by, density)
     same(found.hist, expected[0])
     same(found.bin_edges, expected[1])
+
+
+def test_histograms_of_infinities_and_of_nothing():
+    values = np.array([0.5, np.inf, 0.25, -np.inf])
+    same(weft.histogram(Tensor(values), 2, (0.0, 1.0)).hist, np.histogram(values, 2, (0, 1))[0])
+    found = weft.histogram(Tensor.zeros(0), 2)
+    assert found.hist.tolist() == [0.0, 0.0] and found.bin_edges.tolist() == [0.0, 0.5, 1.0]
 
 
 def test_a_histogram_of_equal_elements():
